@@ -127,18 +127,27 @@ def _delivery(what: Leaving, key: UUID, number: str, at: datetime) -> Delivery:
 
 
 def _line(row: Delivery, number: int, one: Pick, goods: Mapping[UUID, Goods]) -> DeliveryLine:
-    line, level = one.want.line, one.level.row if one.level else None
-    assert line.product_id is not None
+    line = one.want.line
+    lot_id, lot_number, expiry_date = _lot_of(one)
+    is_cold = line.product_id is not None and goods[line.product_id].is_cold
     return DeliveryLine(
         id=uuid7(), tenant_id=row.tenant_id, delivery_id=row.id, line_no=number, order_line_id=line.id,
         product_id=line.product_id, packaging_id=line.packaging_id, name=line.name, supplier_sku=line.supplier_sku,
         gtin=line.gtin, category=line.category, packaging=line.packaging, base_unit=line.base_unit,
         units_per_pack=line.units_per_pack, unit=one.want.unit, base_quantity=one.base_quantity,
-        lot_id=level.lot_id if level else None, lot_number=(level.lot_number or "") if level else "",
-        expiry_date=date.fromisoformat(level.expiry_date) if level and level.expiry_date else None,
-        cold_chain=goods[line.product_id].is_cold, serials_total=len(one.serials), created_at=row.created_at,
-        updated_at=row.created_at,
+        lot_id=lot_id, lot_number=lot_number, expiry_date=expiry_date, cold_chain=is_cold,
+        serials_total=len(one.serials), created_at=row.created_at, updated_at=row.created_at,
     )  # fmt: skip
+
+
+def _lot_of(one: Pick) -> tuple[UUID | None, str, date | None]:
+    """Return the lot of what was picked, with its number and expiry; of goods in words it is what the supplier says."""
+    if one.level is not None:
+        row = one.level.row
+        return row.lot_id, row.lot_number or "", date.fromisoformat(row.expiry_date) if row.expiry_date else None
+    if one.want.line.product_id is None:
+        return None, one.want.lot_number, one.want.expiry_date
+    return None, "", None
 
 
 def _buyer_calls(

@@ -38,7 +38,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """So many base units of one level for a line; `level` is None for a service."""
+    """So many base units of one level for a line; `level` is None for a service, and for goods in words."""
 
     want: Want
     base_quantity: int
@@ -71,6 +71,8 @@ def pick(
 ) -> list[Pick]:
     """Take the goods of all lines off their levels; `days` is what the order asks for, else the product's own.
 
+    Goods in words are no product, and lie on no level.
+
     :raises WrongSerial: a serial number is not in stock at the place, or of another lot than its line names.
     :raises LotConflict: a lot has another expiry date than its line says.
     :raises LotNotShippable: a lot that is named, or allocated with no other to take its place, may not leave.
@@ -78,7 +80,10 @@ def pick(
     """
     picker = Picker(stock, at)
     for want in wants:
-        product = goods[want.line.product_id]  # type: ignore[index]  # only lines for managed suppliers have none
+        if want.line.product_id is None:
+            picker.picks.append(Pick(want, want.base_quantity))
+            continue
+        product = goods[want.line.product_id]
         picker.take(want, product, product.days if days is None else days)
     picker.refuse()
     return picker.picks

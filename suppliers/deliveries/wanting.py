@@ -108,23 +108,46 @@ def check_goods(wants: Sequence[Want], asked: Sequence[Mapping[str, Any]], goods
     errors, seen = list[FieldError](), set[Named]()
     for want, one in zip(wants, asked, strict=True):
         product_id = want.line.product_id
-        assert product_id is not None  # only lines for managed suppliers have none
-        product = goods[product_id]
-        if want.lot_number and not product.has_lots:
-            errors.append(want.fault("lot_number", "invalid", "The product has no lots."))
-        if want.serial_numbers and not product.has_serials:
-            errors.append(want.fault("serial_numbers", "invalid", "The product has no serial numbers."))
-        if one["gtin"] and one["gtin"] not in product.gtins:
-            member, code = ("scan", "invalid_scan") if one["scan"] else ("gtin", "invalid_gtin")
-            errors.append(want.fault(member, code, "The GTIN is none of the product."))
-        if one["serial_numbers"] and len(want.serial_numbers) > want.base_quantity:
-            errors.append(want.fault("serial_numbers", "count_mismatch", "More numbers than units."))
+        if product_id is None:
+            errors += _wrong_in_words(want, one)
+            continue
+        errors += _wrong_of_product(want, one, goods[product_id])
         named = {(product_id, number) for number in want.serial_numbers}
         if seen & named:
             errors.append(want.fault("serial_numbers", "duplicate", "A serial number is named twice."))
         seen |= named
     if errors:
         raise InvalidFields(errors=errors)
+
+
+def _wrong_of_product(want: Want, one: Mapping[str, Any], product: Goods) -> list[FieldError]:
+    """Return what a line names that its product does not have."""
+    errors = []
+    if want.lot_number and not product.has_lots:
+        errors.append(want.fault("lot_number", "invalid", "The product has no lots."))
+    if want.serial_numbers and not product.has_serials:
+        errors.append(want.fault("serial_numbers", "invalid", "The product has no serial numbers."))
+    if one["gtin"] and one["gtin"] not in product.gtins:
+        errors.append(_foreign_gtin(want, one))
+    if one["serial_numbers"] and len(want.serial_numbers) > want.base_quantity:
+        errors.append(want.fault("serial_numbers", "count_mismatch", "More numbers than units."))
+    return errors
+
+
+def _wrong_in_words(want: Want, one: Mapping[str, Any]) -> list[FieldError]:
+    """Return what is wrong with a line of goods in words: their lot is what the supplier says, and units are not kept of them."""
+    errors = []
+    if want.serial_numbers:
+        message = "The order names these goods in words: no serial numbers are kept of them."
+        errors.append(want.fault("serial_numbers", "invalid", message))
+    if one["gtin"] and want.line.gtin not in ("", one["gtin"]):
+        errors.append(_foreign_gtin(want, one))
+    return errors
+
+
+def _foreign_gtin(want: Want, one: Mapping[str, Any]) -> FieldError:
+    member, code = ("scan", "invalid_scan") if one["scan"] else ("gtin", "invalid_gtin")
+    return want.fault(member, code, "The GTIN is none of the product.")
 
 
 def check_open(wants: Sequence[Want], prepared: Mapping[UUID, int]) -> None:
