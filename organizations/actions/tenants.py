@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from core.actor import Actor
 from core.db import needs_transaction, tenant_context
@@ -109,6 +110,21 @@ def close_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
     destroy_key(tenant.id, at=at)
     record_event(actor, tenant, TenantClosed(), at)
     return tenant
+
+
+@needs_transaction
+def merge_managed_tenant(actor: Actor, managed_id: UUID, into_id: UUID, at: datetime) -> None:
+    """Close the tenant of a managed supplier, whose documents a supplier on the platform has taken over.
+
+    :raises InvalidTransition: it is closed already.
+    :raises LegalHold: its data must be kept.
+    """
+    managed = Tenant.objects.select_for_update(no_key=True).get(pk=managed_id, managed_by__isnull=False)
+    if managed.status != Tenant.Status.OFFBOARDING:
+        offboard_tenant(actor, managed, at)
+    close_tenant(actor, managed, at)
+    managed.merged_into_id = into_id
+    managed.save_version("merged_into", at=at)
 
 
 def _close_organization(tenant: Tenant, at: datetime) -> None:

@@ -102,7 +102,7 @@ class Tenant(LifecycleModel, Versioned):
     """One customer's separate data on the platform, run by one organization.
 
     One that is `managed_by` a buyer stands for a supplier that is not on the platform: nobody is a member of it, which a
-    trigger on the memberships holds. Personal data: none.
+    trigger on the memberships holds. It is closed once it is `merged_into` a supplier on the platform. Personal data: none.
     """
 
     class Kind(models.TextChoices):
@@ -150,6 +150,15 @@ class Tenant(LifecycleModel, Versioned):
         related_name="+",
         help_text="The buyer whose private supplier without users this is.",
     )
+    merged_into = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="The supplier on the platform that has taken over the documents of this managed one.",
+    )
     legal_hold = models.BooleanField(default=False, db_default=False)
     offboarding_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
@@ -161,7 +170,10 @@ class Tenant(LifecycleModel, Versioned):
         "plan", "settings_version", "features", "rate_limits", "reads_while_suspended", "entitled_until",
     )  # fmt: skip
     security: ClassVar = replace(
-        REFERENCE, market=Market(columns=("id", "organization_id", "name", "kinds", "status", "time_zone", "currency"))
+        REFERENCE,
+        market=Market(
+            columns=("id", "organization_id", "name", "kinds", "status", "time_zone", "currency", "merged_into_id")
+        ),
     )
 
     class Meta:
@@ -178,6 +190,11 @@ class Tenant(LifecycleModel, Versioned):
             models.CheckConstraint(
                 condition=Q(managed_by__isnull=True) | Q(kinds=["supplier"]) & ~Q(managed_by=models.F("id")),
                 name="organizations_tenant_managed_is_supplier",
+            ),
+            models.CheckConstraint(
+                condition=Q(merged_into__isnull=True)
+                | Q(managed_by__isnull=False, status="closed") & ~Q(merged_into=models.F("id")),
+                name="organizations_tenant_merged_is_closed",
             ),
         ]
 

@@ -161,6 +161,15 @@ class ReceivedKind:
         one = self.written.sql.decode()
         return Statement.of(re.sub(r"VALUES \(.+\)(?= ON CONFLICT)", lambda _: source, one))
 
+    @cached_property
+    def dated(self) -> Statement:
+        """Bound to the reader's tenant $1: let copies $2 (an array) be as old as $3 (an array of instants) says."""
+        return Statement.of(
+            f'UPDATE "{self.copy._meta.db_table}" c SET received_at = given.at'
+            " FROM unnest($2::uuid[], $3::timestamptz[]) AS given (id, at)"
+            " WHERE c.tenant_id = $1 AND c.id = given.id RETURNING 1"
+        )
+
     def _type(self, column: str) -> str:
         """The type of a column of the copies in PostgreSQL."""
         field = next(one for one in self.copy._meta.concrete_fields if one.column == column)

@@ -37,16 +37,22 @@ def staff_actor(request: HttpRequest, tenant_id: UUID | None = None) -> Actor:
 
 
 @needs_transaction
-def note(request: HttpRequest, actor: Actor, *, action: str, row: Model, reason: str, at: datetime) -> None:
-    """Record a change by staff with its reason, in the transaction of the change."""
+def tell(actor: Actor, user: Any, *, action: str, row: Model, reason: str, at: datetime) -> None:
+    """Record in the ledger of the actor's tenant, which is bound, what staff have done, and why."""
     fact = StaffActionPerformed(
         action=action,
         target_type=str(row._meta.model_name),
         target_id=str(row.pk),
-        staff_role=role_of(request.user),
+        staff_role=role_of(user),
         reason=reason,
     )
     ledger.record(actor=actor, event=fact, resource_id=uuid7(), at=at)
+
+
+@needs_transaction
+def note(request: HttpRequest, actor: Actor, *, action: str, row: Model, reason: str, at: datetime) -> None:
+    """Record a change by staff with its reason, in the transaction of the change."""
+    tell(actor, request.user, action=action, row=row, reason=reason, at=at)
     user: Any = request.user
     LogEntry.objects.log_actions(user.pk, [row], CHANGE, change_message=f"{action}: {reason}", single_object=True)
 

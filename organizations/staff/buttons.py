@@ -25,6 +25,7 @@ class ReasonForm(forms.Form):
     )
 
     field_order: Any = None
+    row: Any = None  # what the button changes; None where it adds one
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -49,6 +49,7 @@ class Permission(StrEnum):
     LOAD_TABLES = "tables.load"
     DEFINE_ATTRIBUTES = "attributes.define"
     QUALIFY_SUPPLIERS = "suppliers.qualify"
+    MERGE_SUPPLIERS = "suppliers.merge"
     RECALL_LOTS = "lots.recall"
     MODERATE_CATALOGS = "catalogs.moderate"
     REVIEW_FILES = "files.review"
@@ -76,6 +77,7 @@ _DOES: dict[str, frozenset[Permission]] = {
             Permission.DEFINE_ATTRIBUTES,
             Permission.MODERATE_CATALOGS,
             Permission.QUALIFY_SUPPLIERS,
+            Permission.MERGE_SUPPLIERS,
             Permission.RECALL_LOTS,
             Permission.REVIEW_FILES,
             Permission.SETTLE_AGREEMENTS,

@@ -354,6 +354,7 @@ def link_action(title: str, address: str, *, icon: str = "", danger: bool = Fals
 
 def _form_of(kind: type[ReasonForm], request: HttpRequest, row: Model) -> ReasonForm:
     form = kind(request.POST if request.method == "POST" else None, initial=kind.initial_of(row))
+    form.row = row
     if isinstance(form, ConfirmedForm):
         form.expected = str(row)
         form.fields["confirmation"].help_text = f"Type “{row}”."

@@ -167,8 +167,8 @@ def _packaging(draw: Draw, values: Values) -> None:
 
 
 def _tenant(draw: Draw, values: Values) -> None:
-    """A tenant that no buyer manages."""
-    values["managed_by_id"] = None
+    """A tenant that no buyer manages, and that is not merged."""
+    values["managed_by_id"] = values["merged_into_id"] = None
 
 
 def _relationship(draw: Draw, values: Values) -> None:
