@@ -14,6 +14,7 @@ from .inventory import admin as inventory
 from .inventory.desk import admin as recall_desk
 from .invoices import admin as invoices
 from .marketplace import admin as marketplace
+from .merging import admin as merging
 from .notifications import admin as notifications
 from .orders.changes import admin as order_changes
 from .orders.desk import admin as orders
@@ -36,6 +37,7 @@ __all__ = [
     "inventory",
     "invoices",
     "marketplace",
+    "merging",
     "notifications",
     "order_changes",
     "orders",

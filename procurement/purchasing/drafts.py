@@ -49,6 +49,7 @@ from suppliers.public import (
     require,
     seller_call,
     seller_of,
+    serial_call,
     told,
     totals,
 )
@@ -97,7 +98,12 @@ def create_order(actor: Actor, data: Mapping[str, Any], at: datetime, reading: R
     row.requester_id = actor.subject_id
     row.authors = [str(actor.subject_id)]
     _take_header(row, data)
-    *_, lines = _priced(actor, draft, at, claims=claim_calls(actor.tenant_id, DocumentKind.PURCHASE_ORDER, row.id))
+    # Behind the relationship's lock, so that no order begins to a supplier that is merged meanwhile.
+    claims = [
+        serial_call(actor.tenant_id, row.supplier_tenant_id),
+        *claim_calls(actor.tenant_id, DocumentKind.PURCHASE_ORDER, row.id),
+    ]
+    *_, lines = _priced(actor, draft, at, claims=claims)
     calls = [rows.insert(row), insert_lines_call(row.id, row.tenant_id, lines, at)]
     calls += binding_calls(row.tenant_id, draft.files, _ORDER, row.id, at)
     facts = told(row, ["purchase_order.created"], was=None, by=Who.BUYER, lines=numbered(lines))

@@ -56,6 +56,12 @@ _FILES = Statement.of(
     " WHERE f.tenant_id = $1 AND f.id = ANY($2::uuid[]) ORDER BY f.id FOR NO KEY UPDATE",
     row=Handed,
 )
+_BOUND = Statement.of(
+    "SELECT f.id, f.name, f.content_type, f.size, f.status, f.visibility, f.purpose, f.sha256, f.title, f.expires_on"
+    " FROM suppliers_file f WHERE f.tenant_id = $1 AND f.status = $3 AND f.visibility = ANY($4::text[]) AND f.id IN ("
+    " SELECT b.file_id FROM suppliers_filebinding b WHERE b.tenant_id = $1 AND b.resource_id = ANY($2::uuid[])) ORDER BY f.id",
+    row=Handed,
+)
 _BIND = Statement.of(
     "INSERT INTO suppliers_filebinding (id, tenant_id, created_at, updated_at, version, file_id, resource_type, resource_id,"
     " role, position, language) SELECT g.id, $1, $3, $3, 1, g.file_id, $4, $5, '', g.position, ''"
@@ -114,6 +120,17 @@ def _fault(file: Handed | None) -> tuple[str, str] | None:
     if file.visibility not in _SHARED:
         return "file_private", "The file is private: give it the visibility counterparty."
     return None
+
+
+def bound_call(tenant_id: UUID, resources: Collection[UUID]) -> Call:
+    """Return the statement that reads the files bound to some documents that their other party may see; the author is bound."""
+    given = [str(tenant_id), array_literal(resources), FileStatus.READY.value, array_literal(_SHARED)]
+    return Call(_BOUND, given)
+
+
+def bound_of(found: Rows) -> list[Handed]:
+    """Return the files that `bound_call` has read."""
+    return found.of(Handed)
 
 
 def binding_calls(tenant_id: UUID, named: Named, resource_type: str, resource_id: UUID, at: datetime) -> list[Call]:

@@ -22,6 +22,7 @@ class Seller(NamedTuple):
     is_qualified: bool
     accept_within_hours: int
     auto_allocate: bool
+    merged_into: UUID | None
 
 
 class _Alias(NamedTuple):
@@ -45,7 +46,7 @@ _SELLER = Statement.of(
     " AND (n.managed_by_id = $2 OR n.managed_by_id IS NULL AND (f.tenant_id IS NOT NULL OR n.status = 'closed')) AS is_seen,"
     " n.managed_by_id IS NOT NULL OR coalesce(f.qualification_status = 'qualified', false) AS is_qualified,"
     " coalesce((f.order_settings ->> 'accept_within_hours')::int, 48) AS accept_within_hours,"
-    " coalesce((f.order_settings ->> 'auto_allocate')::boolean, false) AS auto_allocate"
+    " coalesce((f.order_settings ->> 'auto_allocate')::boolean, false) AS auto_allocate, n.merged_into_id AS merged_into"
     " FROM organizations_tenant n LEFT JOIN suppliers_supplierprofile f ON f.tenant_id = $1 AND f.tenant_id = n.id"
     " WHERE n.id = $1",
     row=Seller,
@@ -76,11 +77,13 @@ def seller_of(found: Rows) -> Seller:
     """Return the supplier that `seller_call` has read.
 
     :raises InvalidFields: the buyer sees no such supplier.
-    :raises PartyClosed: its tenant is closed.
+    :raises PartyClosed: its tenant is closed, or it was merged into a supplier on the platform, which is named.
     """
     seller = next(iter(found.of(Seller)), None)
     if seller is None or not seller.is_seen:
         raise InvalidFields(errors=[FieldError("supplier_id", "unknown_supplier", "There is no such supplier.")])
+    if seller.merged_into is not None:
+        raise PartyClosed(f"This supplier was merged into the supplier {seller.merged_into}: order of that one.")
     if seller.status == "closed":
         raise PartyClosed
     return seller

@@ -1,12 +1,22 @@
 """Numbers of documents: claimed in the tenant whose number it is, one after the other, without a promise of no gaps."""
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from core import budgets
+from core.arrays import array_literal
 from core.pipeline import Call, Rows, Statement
 
 from .states import DocumentKind
+
+
+class Claimed(NamedTuple):
+    """A number of a document."""
+
+    number: str
+    document_id: UUID
+
 
 _PREFIX: Final = {
     DocumentKind.PURCHASE_ORDER: "PO", DocumentKind.ORDER: "SO", DocumentKind.DELIVERY: "DN", DocumentKind.PAYMENT: "PM",
@@ -20,6 +30,24 @@ _CLAIM = Statement.of(
     " FROM (SELECT coalesce(max(d.sequence), 0) + 1 AS next FROM suppliers_documentnumber d"
     " WHERE d.tenant_id = $1 AND d.kind = $2) n RETURNING number"
 )
+_CLAIM_ALL = Statement.of(
+    "INSERT INTO suppliers_documentnumber (tenant_id, kind, sequence, number, document_id)"
+    " SELECT $1::uuid, $2::text, n.next, $3::text || '-' || lpad(n.next::text, greatest(6, length(n.next::text)), '0'), n.id"
+    " FROM (SELECT g.id, g.place + coalesce((SELECT max(d.sequence) FROM suppliers_documentnumber d"
+    " WHERE d.tenant_id = $1 AND d.kind = $2), 0) AS next FROM unnest($4::uuid[]) WITH ORDINALITY AS g (id, place)) n"
+    " RETURNING number, document_id",
+    row=Claimed,
+)
+
+
+def lock_call(tenant_id: UUID, kind: DocumentKind) -> Call:
+    """Return the statement after which nobody else numbers documents of a kind of the tenant."""
+    return Call(_LOCK, [str(tenant_id), kind.value])
+
+
+def claim_all_call(tenant_id: UUID, kind: DocumentKind, documents: Sequence[UUID]) -> Call:
+    """Return the statement that claims the next numbers of a kind for several documents, behind `lock_call`; the tenant is bound."""
+    return Call(_CLAIM_ALL, [str(tenant_id), kind.value, _PREFIX[kind], array_literal(documents)])
 
 
 def claim_calls(tenant_id: UUID, kind: DocumentKind, document_id: UUID) -> list[Call]:

@@ -1,6 +1,6 @@
-"""Admin pages of the acting tenant as a buyer: its relationships with their blocks, and the suppliers that only it knows.
+"""The admin page of the acting tenant's relationships as a buyer, with their blocks.
 
-Read-only: how a buyer stands to a supplier is the buyer's own matter.
+Read-only: how a buyer stands to a supplier is the buyer's own matter. Suppliers that only it knows: `suppliers/merging/admin.py`.
 """
 
 from django.contrib import admin
@@ -10,7 +10,7 @@ from organizations.staff.columns import column
 from organizations.staff.roles import Area
 from organizations.staff.tenant_admin import TenantAdmin
 
-from .models import ApprovedSubstitute, BlockedProduct, ItemAlias, ManagedSupplier, Relationship
+from .models import ApprovedSubstitute, BlockedProduct, ItemAlias, Relationship
 from .states import RelationshipStatus
 
 STATUS_COLOURS = {
@@ -61,18 +61,3 @@ class RelationshipAdmin(TenantAdmin):
             "approved substitutes": ApprovedSubstitute.objects.filter(**mine).count(),
         }
         return ", ".join(f"{number} {name}" for name, number in counts.items())
-
-
-@admin.register(ManagedSupplier)
-class ManagedSupplierAdmin(TenantAdmin):
-    """Suppliers that are not on the platform, as the acting tenant describes them."""
-
-    area = Area.CATALOG
-    list_display = ("legal_name", "country", "supplier_id", "updated_at")
-    list_filter = ("country",)
-    search_fields = ("legal_name",)
-    ordering = ("legal_name", "id")
-    fields = (
-        "id", "tenant", "supplier_id", "legal_name", "country", "registrations", "contacts", "currencies", "payment_terms",
-        "tax_rates", "created_at", "updated_at", "version",
-    )  # fmt: skip

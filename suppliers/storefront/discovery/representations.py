@@ -63,3 +63,8 @@ class SupplierOut(FoundSupplierOut):
     """A supplier as the buyer reads it, with the buyer's relationship to it; none yet reads as active, of version 1."""
 
     relationship = StandingRelationshipOut()  # type: ignore[assignment]  # in full
+    merged_into = serializers.UUIDField(
+        allow_null=True,
+        help_text="Of a `managed` supplier that has come to the platform: the supplier that now has its documents, and takes "
+        "new ones. The managed one is in no list any more.",
+    )

@@ -36,7 +36,7 @@ def _suppliers(name: str, name_sort: str, words: str, which: str) -> str:
 SELECT f.tenant_id AS id, {name} AS legal_name, nullif(f.trade_name, '') AS trade_name, nullif(f.country, '') AS country,
        f.registrations, f.categories, f.ships_to, f.currencies, f.payment_terms, f.min_order_value,
        NULL::jsonb AS contacts, NULL::jsonb AS tax_rates, {_STATUS} AS qualification_status, f.created_at, f.updated_at,
-       {words} AS words, {name_sort} AS name_sort
+       {words} AS words, {name_sort} AS name_sort, NULL::uuid AS merged_into
 FROM suppliers_supplierprofile f JOIN organizations_tenant n ON n.id = f.tenant_id
 WHERE n.status <> 'closed' AND 'supplier' = ANY(n.kinds) AND {which}
 """
@@ -50,14 +50,17 @@ _UNNAMED: Final = _suppliers(
 _WORDS_OF_MANAGED: Final = folded_sql(
     "f.legal_name || ' ' || jsonb_path_query_array(f.registrations, '$[*].value')::text"
 )
-_MANAGED: Final = f"""
+_EVERY_MANAGED: Final = f"""
 SELECT f.supplier_id AS id, f.legal_name, NULL AS trade_name, f.country, f.registrations, '[]'::jsonb AS categories,
        '[]'::jsonb AS ships_to, f.currencies, f.payment_terms, NULL::jsonb AS min_order_value, f.contacts, f.tax_rates,
        '{MANAGED}' AS qualification_status, f.created_at, f.updated_at, {_WORDS_OF_MANAGED} AS words,
-       lower(f.legal_name) COLLATE "C" AS name_sort
+       lower(f.legal_name) COLLATE "C" AS name_sort, n.merged_into_id AS merged_into
 FROM suppliers_managedsupplier f JOIN organizations_tenant n ON n.id = f.supplier_id
-WHERE f.tenant_id = $1 AND n.status <> 'closed'
+WHERE f.tenant_id = $1
 """
+_MANAGED: Final = f"{_EVERY_MANAGED} AND n.status <> 'closed'"
+# One that was merged is in no list, but its buyer still reads where its documents are.
+_KNOWN: Final = f"{_EVERY_MANAGED} AND (n.status <> 'closed' OR n.merged_into_id IS NOT NULL)"
 _LICENSES: Final = """
 SELECT coalesce(json_agg(json_build_object('type', l.type, 'number', l.number, 'authority', nullif(l.authority, ''),
        'valid_from', l.valid_from, 'valid_to', l.valid_to, 'verified', l.verified_at IS NOT NULL)
@@ -86,11 +89,11 @@ _IN_FULL: Final = (
 _INSTANT: Final = """to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
 
 
-def _members(relationship: str) -> str:
+def _members(relationship: str, more: str) -> str:
     return f"""
 SELECT g.id, g.legal_name, g.trade_name, g.country, g.registrations, g.categories, g.ships_to, g.currencies,
        g.payment_terms, g.min_order_value, g.contacts, g.tax_rates, ({_LICENSES}) AS licenses, g.qualification_status,
-       ({RATING}) AS rating, ({relationship}) AS relationship,
+       ({RATING}) AS rating, ({relationship}) AS relationship,{more}
        {_INSTANT.format("g.created_at")} AS created_at, {_INSTANT.format("g.updated_at")} AS updated_at
 """
 
@@ -103,20 +106,20 @@ class Seen(NamedTuple):
     key: str
 
 
-def _answer(key: str, relationship: str) -> str:
+def _answer(key: str, relationship: str, more: str = "") -> str:
     return (
         f"SELECT row_to_json(r)::text AS supplier, g.id, g.{key}::text AS key FROM page g"
-        f" CROSS JOIN LATERAL ({_members(relationship)}) r"
+        f" CROSS JOIN LATERAL ({_members(relationship, more)}) r"
     )
 
 
 def _one(sources: str) -> str:
-    return f"WITH page AS (SELECT t.* FROM ({sources}) t) {_answer('name_sort', _IN_FULL)}"
+    return f"WITH page AS (SELECT t.* FROM ({sources}) t) {_answer('name_sort', _IN_FULL, ' g.merged_into,')}"
 
 
 _ONE: Final = Statement.of(
     _one(
-        f"{_NAMED} AND f.tenant_id = $2 UNION ALL {_UNNAMED} AND f.tenant_id = $2 UNION ALL {_MANAGED} AND f.supplier_id = $2"
+        f"{_NAMED} AND f.tenant_id = $2 UNION ALL {_UNNAMED} AND f.tenant_id = $2 UNION ALL {_KNOWN} AND f.supplier_id = $2"
     ),
     row=Seen,
     across=ACROSS,

@@ -59,6 +59,7 @@ class SupplierViewSet(ApiViewSet):
         "retrieve": Operation(
             "Get a supplier",
             "In whatever state it is, so that what was ordered of it can be understood; not once its tenant is closed. "
+            "A managed supplier that was merged names the supplier that has its documents in `merged_into`. "
             "`relationship` is the tenant's own.",
             answer=SupplierOut,
             errors=(NotFound,),

@@ -58,8 +58,8 @@ def test_supplier_is_told_by_its_public_members_alone(shelf, buyer):
     found = answer.json()["data"]
     own = shelf.api.get("/v1/suppliers/me").json()["data"]
     assert answer.status_code == 200
-    assert found.keys() == PUBLIC | OF_BUYER
-    assert (found["contacts"], found["tax_rates"]) == (None, None)
+    assert found.keys() == PUBLIC | OF_BUYER | {"merged_into"}
+    assert (found["contacts"], found["tax_rates"], found["merged_into"]) == (None, None, None)
     assert {name: found[name] for name in PUBLIC - {"licenses"}} == {name: own[name] for name in PUBLIC - {"licenses"}}
     hidden = ("id", "file_id")
     assert found["licenses"] == [
@@ -75,6 +75,7 @@ def test_list_shows_what_the_supplier_alone_shows(shelf, buyer, other):
     patched(shelf.api, **full(trade_name=(word := f"w{factories.suffix()}".replace("-", ""))))
     alone = buyer.api.get(f"{PATH}/{shelf.id}").json()["data"]
     alone["relationship"] = {"status": "active", "blocks": [], "customer_number": None, "version": 1}
+    assert alone.pop("merged_into") is None  # what is merged is in no list
     for one in (buyer, other):
         assert one.api.get(f"{PATH}?search={word}").json()["data"] == [alone]
 

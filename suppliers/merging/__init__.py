@@ -1,0 +1,1 @@
+"""Merging a supplier that only one buyer knows into a supplier on the platform."""
