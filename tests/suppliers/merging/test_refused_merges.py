@@ -14,6 +14,7 @@ from core.clock import now
 from core.db import tenant_context
 from core.errors import NotFound
 from core.ids import uuid7
+from ledger.public import Event
 from organizations.models import Tenant
 from suppliers.agreements.models import AgreementDraft, PriceAgreement, ReceivedAgreement
 from suppliers.agreements.sweeping import expire_agreements
@@ -22,7 +23,7 @@ from suppliers.company.queries import locked_profile
 from suppliers.merging import survey
 from suppliers.merging.parties import supplier_named
 from suppliers.merging.refusals import MergeRefused
-from suppliers.relationships.models import ManagedRegistration, Relationship
+from suppliers.relationships.models import ItemAlias, ManagedRegistration, Relationship
 from tests import factories
 from tests.suppliers.agreements.world import BUYING
 from tests.suppliers.agreements.world import PATH as AGREEMENTS
@@ -165,19 +166,37 @@ def test_a_buyer_s_supplier_is_merged_by_its_own_row_alone(shop: Village, desk: 
 def test_the_settings_of_the_relationship_go_with_the_documents(shop: Village) -> None:
     block(shop, shop.id, customer_number="K-7", blocks=["orders"])
     assert any("becomes the one" in one for one in shop.survey().notes)
+    named = {"tenant_id": shop.buyer.id, "product_id": uuid7()}
+    with tenant_context(shop.buyer.id):
+        ItemAlias.objects.create(**named, supplier_id=shop.id, own_code="4711")
 
     shop.merge()
 
     with tenant_context(shop.buyer.id):
         (row,) = Relationship.objects.filter(tenant_id=shop.buyer.id)
         assert (row.supplier_id, row.customer_number, row.blocks) == (shop.real.id, "K-7", ["orders"])
-        assert not ManagedRegistration.objects.filter(tenant_id=shop.buyer.id).exists()
+        assert [one.supplier_id for one in ItemAlias.objects.filter(**named)] == [shop.real.id]
+        facts = Event.objects.filter(tenant_id=shop.buyer.id, type="relationship.updated").order_by("occurred_at", "id")
+        told = [(one.resource_id, one.data["blocks"], one.data["changed"]) for one in facts]
+    assert told[-1] == (shop.real.id, ["orders"], ["blocks", "customer_number"])
     shop.sound()
+
+
+def test_registrations_are_free_for_another_one(desk: Desk) -> None:
+    number = {"scheme": "national", "value": "HRB 4711"}
+    shop = village(desk, registrations=[number])
+    shop.merge()
+    with tenant_context(shop.buyer.id):
+        assert not ManagedRegistration.objects.filter(tenant_id=shop.buyer.id).exists()
+    village(desk, registrations=[number])
 
 
 def test_settings_of_a_relationship_that_is_there_stay(shop: Village) -> None:
     block(shop, shop.id, customer_number="K-7")
     block(shop, shop.real.id, customer_number="R-7")
+    named = {"tenant_id": shop.buyer.id, "product_id": uuid7()}
+    with tenant_context(shop.buyer.id):
+        ItemAlias.objects.create(**named, supplier_id=shop.id, own_code="4711")
     assert any("its settings stay" in one for one in shop.survey().notes)
 
     shop.merge()
@@ -185,6 +204,7 @@ def test_settings_of_a_relationship_that_is_there_stay(shop: Village) -> None:
     with tenant_context(shop.buyer.id):
         (row,) = Relationship.objects.filter(tenant_id=shop.buyer.id)
         assert (row.supplier_id, row.customer_number) == (shop.real.id, "R-7")
+        assert not ItemAlias.objects.filter(**named).exists()
 
 
 def test_ended_agreements_and_drafts_go_over(shop: Village) -> None:
