@@ -132,6 +132,7 @@ from .orders.shapes import (
 from .orders.standing import (
     Share,
     Standing,
+    beginning_call,
     check_licenses,
     check_more,
     check_relationship,
@@ -262,6 +263,7 @@ __all__ = [
     "as_changed",
     "ask_budgets",
     "asked_of",
+    "beginning_call",
     "binding_calls",
     "by_rounds",
     "change_of_order",

@@ -28,6 +28,7 @@ from suppliers.public import (
     aliases_call,
     as_asked,
     asked_of,
+    beginning_call,
     binding_calls,
     check_files,
     check_kind,
@@ -49,7 +50,6 @@ from suppliers.public import (
     require,
     seller_call,
     seller_of,
-    serial_call,
     told,
     totals,
 )
@@ -98,9 +98,8 @@ def create_order(actor: Actor, data: Mapping[str, Any], at: datetime, reading: R
     row.requester_id = actor.subject_id
     row.authors = [str(actor.subject_id)]
     _take_header(row, data)
-    # Behind the relationship's lock, so that no order begins to a supplier that is merged meanwhile.
     claims = [
-        serial_call(actor.tenant_id, row.supplier_tenant_id),
+        beginning_call(actor.tenant_id, row.supplier_tenant_id),
         *claim_calls(actor.tenant_id, DocumentKind.PURCHASE_ORDER, row.id),
     ]
     *_, lines = _priced(actor, draft, at, claims=claims)

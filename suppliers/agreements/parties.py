@@ -15,8 +15,8 @@ from suppliers.company.groups import Named, groups_call, groups_of
 from .refusals import SelfTrade
 from .states import Side
 
-# As `orders.standing`: no agreement begins with a supplier that is merged into another one meanwhile.
-_LOCK = Statement.of("SELECT pg_advisory_xact_lock(hashtextextended('relationship ' || $1 || ' ' || $2, 0))")
+# As `orders.standing.beginning_call`: no agreement begins with a supplier that is merged into another one meanwhile.
+_LOCK = Statement.of("SELECT pg_advisory_xact_lock_shared(hashtextextended('relationship ' || $1 || ' ' || $2, 0))")
 # Bound to the supplier: its profile is its own. A managed one has none, and is its buyer's alone.
 _IS_SUPPLIER = Statement.of(
     "SELECT 1 FROM organizations_tenant n WHERE n.id = $1 AND n.status <> 'closed' AND 'supplier' = ANY(n.kinds)"
@@ -49,8 +49,8 @@ def other_party(actor: Actor, side: Side, data: Mapping[str, Any]) -> UUID:
     if data[own] not in (None, actor.tenant_id):
         raise InvalidFields(errors=[FieldError(own, "invalid", "Is your own tenant; it may be left out.")])
     if side is Side.BUYER:
-        own = str(actor.tenant_id)
-        locked, asked = Call(_LOCK, [own, str(party)]), Call(_IS_SUPPLIER, [str(party), own])
+        buyer = str(actor.tenant_id)
+        locked, asked = Call(_LOCK, [buyer, str(party)]), Call(_IS_SUPPLIER, [str(party), buyer])
         _, _, found, _ = run([locked, bind_call(party), asked, bind_call(actor.tenant_id)])
     else:
         (found,) = run([Call(_IS_BUYER, [str(party)])])

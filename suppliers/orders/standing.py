@@ -72,6 +72,9 @@ _STANDING = Statement.of(
 )
 # As whoever writes a relationship: submits of one buyer to one supplier wait for each other, so that sums are exact.
 _LOCK = Statement.of("SELECT pg_advisory_xact_lock(hashtextextended('relationship ' || $1 || ' ' || $2, 0))")
+_LOCK_SHARED = Statement.of(
+    "SELECT pg_advisory_xact_lock_shared(hashtextextended('relationship ' || $1 || ' ' || $2, 0))"
+)
 _SPENT = Statement.of(
     "SELECT coalesce(sum(o.gross - o.given_back + coalesce(c.more_gross, 0)), 0)::text FROM organizations_tenant n"
     " CROSS JOIN suppliers_purchaseorder o LEFT JOIN suppliers_orderchange c ON c.tenant_id = $1 AND c.order_id = o.id"
@@ -118,6 +121,11 @@ def serial_call(buyer_id: UUID, supplier_id: UUID) -> Call:
     """Return the statement after which no other submit of the buyer to the supplier is under way; the request hurries from then on."""
     budgets.hurry()
     return Call(_LOCK, [str(buyer_id), str(supplier_id)])
+
+
+def beginning_call(buyer_id: UUID, supplier_id: UUID) -> Call:
+    """Return the statement behind which the buyer begins an order to the supplier: none begins while it is merged into another one."""
+    return Call(_LOCK_SHARED, [str(buyer_id), str(supplier_id)])
 
 
 def shares_call(supplier_id: UUID, products: Sequence[UUID], at: datetime) -> Call:
