@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from core.conditions import SoleTerm
+
 FEW: Final = 1_000
+_TERM: Final = "(SELECT term FROM sole)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +19,7 @@ class Found:
     """The rows `t` of a table that a condition finds by their ids.
 
     `ids` is the SELECT of all of them; the first of `where` binds the tenant, the others leave rows out of the list. `kept` are the
-    key and the columns by which `order` sorts.
+    key and the columns by which `order` sorts. `sole` tells how they are found where they have one term in common.
     """
 
     table: str
@@ -26,31 +29,56 @@ class Found:
     where: Sequence[str]
     order: str
     tail: str
+    sole: SoleTerm | None = None
 
     def sql(self) -> str:
         """Write the CTEs `ordered`, with what is kept of the page's rows, and `total`."""
-        tenant, *others = self.where
         narrowed = " AND ".join(self.where)
-        among = f'(t."{self.key}" IN (SELECT id FROM ids)) IS TRUE'
-        left_out = (
-            f"(SELECT count(*) FROM {self.table} t WHERE {tenant} AND NOT ({' AND '.join(others)}) AND {among})"
-            if others
-            else "0"
-        )
-        found = f't."{self.key}" IN (SELECT unnest(ARRAY(SELECT id FROM ids)))'  # each by its key, as `core.search_terms` says
-        few, many = f"(SELECT n FROM size) <= {FEW}", f"(SELECT n FROM size) > {FEW}"
+        found = f't."{self.key}" IN (SELECT unnest(ARRAY({self.ids})))'  # each by its key, as `core.search_terms` says
         return (
-            f"ids AS MATERIALIZED (SELECT DISTINCT u.id FROM ({self.ids}) u(id)), size AS MATERIALIZED (SELECT count(*) AS n FROM ids),"
-            f" matched AS MATERIALIZED (SELECT {self.kept} FROM {self.table} t WHERE {narrowed} AND {found} AND {few}),"
-            f" walked AS (SELECT {self.kept} FROM {self.table} t WHERE {narrowed} AND {among} AND {many}"
+            f"counted AS MATERIALIZED (SELECT count(*) AS n FROM ({self.ids} LIMIT {FEW + 1}) u), {self._all()},"
+            f" matched AS MATERIALIZED (SELECT {self.kept} FROM {self.table} t WHERE {narrowed} AND {found} AND NOT {_many()}),"
+            f" walked AS (SELECT {self.kept} FROM {self.table} t WHERE {narrowed} AND {self._among} AND {_many()}"
             f" ORDER BY {self.order} {self.tail}),"
             f" ordered AS ((SELECT * FROM matched t ORDER BY {self.order} {self.tail}) UNION ALL SELECT * FROM walked),"
-            f" total AS (SELECT CASE WHEN {few} THEN (SELECT count(*) FROM matched) ELSE (SELECT n FROM size) - {left_out} END AS n)"
+            f" total AS (SELECT CASE WHEN {_many()} THEN {self._count} ELSE (SELECT count(*) FROM matched) END AS n)"
         )
+
+    def _all(self) -> str:
+        """Write the CTE `ids` with all ids once, where there are many, and `sole` with the term that they may have in common."""
+        listed = f"ids AS MATERIALIZED (SELECT DISTINCT u.id FROM ({self.ids}) u(id) WHERE {_many()}"
+        if self.sole is None:
+            return f"{listed})"
+        return f"sole(term) AS MATERIALIZED ({self.sole.found} WHERE {_many()}), {listed} AND {_TERM} IS NULL)"
+
+    @property
+    def _among(self) -> str:
+        """The condition that a row is one of many."""
+        listed = f'(t."{self.key}" IN (SELECT id FROM ids)) IS TRUE'
+        if self.sole is None:
+            return listed
+        return f"CASE WHEN {_TERM} IS NULL THEN {listed} ELSE {self.sole.has.format(term=_TERM)} END"
+
+    @property
+    def _count(self) -> str:
+        """The number of many, without those that the list leaves out."""
+        tenant, *others = self.where
+        rows = f'SELECT t."{self.key}" FROM {self.table} t WHERE {tenant} AND NOT ({" AND ".join(others)})'
+        shown = f" FILTER (WHERE (u.id IN ({rows})) IS NOT TRUE)" if others else ""
+        listed = f"(SELECT count(*){shown} FROM ids u)"
+        if self.sole is None:
+            return listed
+        by_term = f"(SELECT count(*){shown} FROM ({self.sole.ids.format(term=_TERM)}) u(id))"
+        return f"CASE WHEN {_TERM} IS NULL THEN {listed} ELSE {by_term} END"
 
     def page(self) -> str:
         """Write the CTEs of `sql`, and `page` with the page's rows."""
         return f"{self.sql()}, {page_of(self.table, self.key, self.where[0])}"
+
+
+def _many() -> str:
+    """The condition that many rows are found."""
+    return f"((SELECT n FROM counted) > {FEW})"
 
 
 def page_of(table: str, key: str, tenant: str) -> str:

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.core.exceptions import ImproperlyConfigured
 from django.http import QueryDict
 
-from core.conditions import TENANT
+from core.conditions import TENANT, SoleTerm
 from core.pipeline import Call, Statement
 
 from .day_counts import MANY, DayCounts
@@ -282,9 +282,13 @@ class _Builder:
         if not self.tenant or self.shape.rows or others or not one.ids:
             return None
         place, first = self.costly
-        ids = one.ids.format(*(f"${first + number}" for number in range(len(one.parameters))))
+        numbers = [f"${first + number}" for number in range(len(one.parameters))]
+        sole = one.sole and SoleTerm(
+            *(getattr(one.sole, part).format(*numbers, term="{term}") for part in SoleTerm.__slots__)
+        )
         where = [*self.where[:place], *self.where[place + 1 :]]
-        return Found(self.shape.table, self.shape.key, self.kept(), ids, where, self.query.order.sql, tail)
+        ids, order = one.ids.format(*numbers), self.query.order.sql
+        return Found(self.shape.table, self.shape.key, self.kept(), ids, where, order, tail, sole)
 
     def kept(self) -> str:
         """The key and the sort keys of a row."""

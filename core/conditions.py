@@ -10,17 +10,32 @@ TENANT: Final = "$tenant"
 
 
 @dataclass(frozen=True, slots=True)
+class SoleTerm:
+    """How rows are found where a search means a single stored term; `{term}` stands for its SQL in `ids` and `has`.
+
+    `found` is the SQL of that term, NULL where the search means several. `ids` is the SELECT of the ids of all rows that have the
+    term, each once, and `has` the condition that the row `t` has it. All take the parameters of their condition.
+    """
+
+    found: str
+    ids: str
+    has: str
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """A SQL condition on the row `t`; `{0}`, `{1}` … stand for its parameters, which are given in text form.
 
     `TENANT` in it stands for the parameter of the tenant. With `is_costly`, the rows are looked up once for a page and its total.
     `ids` may hold a SELECT of the ids of all rows that fulfil it, by the same parameters; each of these rows is in the table.
+    `sole` may tell how these rows are found more cheaply where they have one term in common.
     """
 
     sql: str
     parameters: tuple[str, ...] = ()
     is_costly: bool = False
     ids: str = ""
+    sole: SoleTerm | None = None
 
 
 def all_of(conditions: Sequence[Condition]) -> Condition | None:

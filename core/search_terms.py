@@ -7,7 +7,7 @@ search, a GIN index could not. Source: contract, organizations.md "Documents of 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .conditions import Condition
+from .conditions import Condition, SoleTerm
 from .text_folding import words
 
 LONGEST = 64
@@ -30,12 +30,15 @@ class Postings:
     """A posting table: the SELECT of the rows' ids by the alias `w`, and the condition that a row has another word.
 
     `{range}` stands in both for the condition on the word; the other word's row has the alias `o`. `is_whole` says that the
-    rows of a list are all rows of one table, which are never deleted, so that each posting has its row.
+    rows of a list are all rows of one table, which are never deleted, so that each posting has its row. `terms` is then the SELECT
+    of the terms that they have, and `has` the condition that the row `t` of the list has one, by the alias `w`.
     """
 
     ids: str
     other: str
     is_whole: bool = False
+    terms: str = ""
+    has: str = ""
 
 
 def words_of(text: str) -> list[str]:
@@ -60,7 +63,19 @@ def with_terms(words: Sequence[str], *postings: Postings) -> Condition:
         for one in postings
     )
     ids = arms if all(one.is_whole for one in postings) else ""
-    return Condition(_FOUND.format(arms=arms), tuple(bounds), is_costly=True, ids=ids)
+    sole = _sole(postings[0], ranges[0]) if ids and len(ranges) == 1 and postings[0].terms else None
+    return Condition(_FOUND.format(arms=arms), tuple(bounds), is_costly=True, ids=ids, sole=sole)
+
+
+def _sole(posting: Postings, found: str) -> SoleTerm:
+    """Tell whether the first term of a range is its last one, too, and how rows are found by it."""
+    first, last = (f"({posting.terms.format(range=found)} ORDER BY w.word{way} LIMIT 1)" for way in ("", " DESC"))
+    exactly = "w.word = {term}"
+    return SoleTerm(
+        f"SELECT CASE WHEN a.word = z.word THEN a.word END FROM {first} a, {last} z",
+        posting.ids.format(range=exactly),
+        posting.has.format(range=exactly),
+    )
 
 
 def bounds_of(word: str) -> tuple[str, str]:

@@ -36,6 +36,11 @@ _POSTINGS = Postings(
         " AND o.product_id = w.product_id AND {range} OFFSET 0)"
     ),
     is_whole=True,
+    terms=f"SELECT w.word FROM suppliers_productword w WHERE w.tenant_id = {TENANT} AND {{range}}",
+    has=(
+        f"EXISTS (SELECT 1 FROM suppliers_productword w WHERE w.tenant_id = {TENANT} AND w.product_id = t.id"
+        " AND {range} OFFSET 0)"
+    ),
 )
 
 

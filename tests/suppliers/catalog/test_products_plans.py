@@ -110,29 +110,34 @@ def huge() -> UUID:
 
 @pytest.mark.parametrize("sort", ["-created_at", "name", "-supplier_sku"])
 @pytest.mark.parametrize("few", [0, 10**9])
+@pytest.mark.parametrize(("search", "has_one_term"), [("latex", True), ("st", False)])
 def test_a_common_word_finds_what_a_rare_one_would(
-    huge: UUID, sort: str, few: int, monkeypatch: pytest.MonkeyPatch
+    huge: UUID, search: str, has_one_term: bool, sort: str, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("api.found_rows.FEW", few)
     listing = ProductViewSet.listing
     with tenant_context(huge), connection.cursor() as cursor:
         cursor.execute(
             "SELECT array_agg(p.id::text ORDER BY p.created_at DESC, p.id DESC),"
-            " array_agg(p.id::text ORDER BY p.name_sort, p.id), array_agg(p.id::text ORDER BY p.supplier_sku DESC, p.id DESC)"
+            " array_agg(p.id::text ORDER BY p.name_sort, p.id), array_agg(p.id::text ORDER BY p.supplier_sku DESC, p.id DESC),"
+            " (SELECT count(DISTINCT w.word) FROM suppliers_productword w WHERE starts_with(w.word, %(search)s))"
             " FROM suppliers_product p WHERE p.archived_at IS NULL AND EXISTS (SELECT 1 FROM suppliers_productword w"
-            " WHERE w.tenant_id = p.tenant_id AND w.product_id = p.id AND w.word LIKE 'gl%%')"
+            " WHERE w.tenant_id = p.tenant_id AND w.product_id = p.id AND starts_with(w.word, %(search)s))",
+            {"search": search},
         )
-        wanted = dict(zip(("-created_at", "name", "-supplier_sku"), cursor.fetchone(), strict=True))[sort]
-        assert len(wanted) > FEW
+        *found, terms = cursor.fetchone()
+        wanted = dict(zip(("-created_at", "name", "-supplier_sku"), found, strict=True))[sort]
+        assert (len(wanted) > FEW, terms == 1) == (True, has_one_term)
         for page in (1, 7, len(wanted) // 20 + 1, len(wanted) // 20 + 2):
-            query = read_query(listing, QueryDict(f"search=gl&sort={sort}"), "page")
+            query = read_query(listing, QueryDict(f"search={search}&sort={sort}"), "page")
             (found,) = run([page_call(query, huge, page=page, limit=20)])
             seen = [json.loads(found.value(n, 1))["id"] for n in range(len(found)) if found.value(n, 1)]
             assert (seen, int(found.value())) == (wanted[20 * page - 20 : 20 * page], len(wanted))
 
 
-def test_a_common_word_fetches_the_rows_of_its_page_alone(huge: UUID) -> None:
-    query = read_query(ProductViewSet.listing, QueryDict("search=gl"), "page")
+@pytest.mark.parametrize("search", ["gl", "st"])
+def test_a_common_word_fetches_the_rows_of_its_page_alone(huge: UUID, search: str) -> None:
+    query = read_query(ProductViewSet.listing, QueryDict(f"search={search}"), "page")
     call = page_call(query, huge, page=1, limit=20)
     with tenant_context(huge), connection.cursor() as cursor:
         cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
