@@ -23,19 +23,21 @@ from suppliers.marketplace.states import StockPolicy
 
 # OFFSET 0 keeps the order of the offers, so that a page ends where it is full: each one's product is looked up by its key.
 # $1 the buyer, $2 the instant, $3 the date that the goods are needed for, $4 the country of delivery. The date is the
-# location's where none is given.
-_NEEDED = "coalesce($3::date, ($2::timestamptz AT TIME ZONE coalesce(NULLIF(z.time_zone, ''), n.time_zone))::date)"
+# location's where none is given. OFFSET 0 lets each level find its place and its lot by their keys: plans are made for any
+# supplier, and would look through all of its places for each level.
+_PLACE = """
+SELECT coalesce($3::date, ($2::timestamptz AT TIME ZONE coalesce(NULLIF(z.time_zone, ''), t.time_zone))::date) AS needed,
+       coalesce((SELECT s.sellable FROM suppliers_stockplace s WHERE s.tenant_id = z.tenant_id AND s.location_id = z.id), true) AS sells
+FROM organizations_location z WHERE z.tenant_id = y.tenant_id AND z.id = y.location_id OFFSET 0
+"""
 _LEVELS = f"""
 SELECT y.on_hand - y.reserved + coalesce(a.lapsed, 0) AS free, coalesce(a.living, 0) AS living, y.low_stock_threshold,
        y.reserved - coalesce(a.lapsed, 0) AS promised, l.expiry_date,
-       coalesce(l.status = 'released', true) AND coalesce(s.sellable, true)
-         AND (l.expiry_date IS NULL OR l.expiry_date >= {_NEEDED}) AS is_usable,
-       l.expiry_date IS NULL OR l.expiry_date - {_NEEDED} >= t.days AS lasts
+       coalesce(l.status = 'released', true) AND z.sells AND (l.expiry_date IS NULL OR l.expiry_date >= z.needed) AS is_usable,
+       l.expiry_date IS NULL OR l.expiry_date - z.needed >= t.days AS lasts
 FROM suppliers_stocklevel y
-JOIN organizations_tenant n ON n.id = y.tenant_id
-JOIN organizations_location z ON z.tenant_id = y.tenant_id AND z.id = y.location_id
-LEFT JOIN suppliers_lot l ON l.tenant_id = y.tenant_id AND l.id = y.lot_id
-LEFT JOIN suppliers_stockplace s ON s.tenant_id = y.tenant_id AND s.location_id = y.location_id
+CROSS JOIN LATERAL ({_PLACE}) z
+LEFT JOIN LATERAL (SELECT status, expiry_date FROM suppliers_lot WHERE tenant_id = y.tenant_id AND id = y.lot_id OFFSET 0) l ON true
 LEFT JOIN LATERAL (
   SELECT sum(h.base_quantity) FILTER (WHERE h.expires_at <= $2) AS lapsed,
          sum(h.base_quantity) FILTER (WHERE h.expires_at > $2) AS living
@@ -66,7 +68,8 @@ SELECT o.id, o.tenant_id AS supplier_id, o.product_id, p.category, k.units_per_p
        coalesce(o.min_remaining_shelf_life_days, p.min_remaining_shelf_life_days, 0) AS days, o.stock_display, o.cap,
        greatest(k.min_order_quantity, o.min_order_quantity) AS least, least(k.max_order_quantity, o.max_order_quantity) AS most,
        k.order_increment AS step, coalesce(o.lead_time_days, p.lead_time_days) AS lead_time_days,
-       {limit_sql()} AS limit_quantity, o.limit_until
+       {limit_sql()} AS limit_quantity, o.limit_until,
+       (SELECT n.time_zone FROM organizations_tenant n WHERE n.id = o.tenant_id) AS time_zone
 FROM {source}
 CROSS JOIN LATERAL (SELECT * FROM suppliers_product WHERE tenant_id = o.tenant_id AND id = o.product_id OFFSET 0) p
 CROSS JOIN LATERAL (SELECT * FROM suppliers_packaging WHERE tenant_id = o.tenant_id AND id = o.packaging_id OFFSET 0) k
