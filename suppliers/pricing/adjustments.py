@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from .amounts import less_percent, line_total
+from .amounts import less_percent, line_total, shown
 from .candidates import Adjustment, Line, Promotion, Rule, Source
 
 ACTIONS: Final[Mapping[str, Callable[[Decimal, Decimal], Decimal]]] = {
@@ -18,14 +18,38 @@ ACTIONS: Final[Mapping[str, Callable[[Decimal, Decimal], Decimal]]] = {
 class Step(NamedTuple):
     """What became of a rule or a promotion: the unit price behind it, or the reason why it does not apply.
 
-    `discount` is the amount that a promotion takes off the line's net.
+    `discount` is the amount that a promotion takes off the line's net. `entry` is what a trace tells of it, but its number.
     """
 
     kind: str
     terms: Adjustment
     reason: str | None
-    unit_price: Decimal | None = None
-    discount: Decimal | None = None
+    unit_price: Decimal | None
+    discount: Decimal | None
+    entry: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        kind: str,
+        terms: Adjustment,
+        reason: str | None,
+        unit_price: Decimal | None = None,
+        discount: Decimal | None = None,
+    ) -> "Step":
+        """Return a step with its entry. What is out for many lines is kept with its entry, and told by a copy of it."""
+        entry = {
+            "step": 0,
+            "source_type": kind,
+            "source_id": terms.id,
+            "source_version": terms.version,
+            "source_name": terms.name,
+            "line_no": None,
+            "matched": reason is None,
+            "reason": reason,
+            "unit_price": None if unit_price is None else shown(unit_price),
+        }
+        return cls(kind, terms, reason, unit_price, discount, entry)
 
 
 class Adjusted(NamedTuple):
@@ -88,11 +112,11 @@ class Adjustments:
             if against is not None:
                 steps.append(against)
             elif is_closed:
-                steps.append(Step("rule", terms, "lower_precedence"))
+                steps.append(Step.of("rule", terms, "lower_precedence"))
             else:
                 price = _applied(terms, price, terms.floor)
                 floor, is_closed = _higher(floor, terms.floor), rule.exclusive
-                steps.append(Step("rule", terms, None, price))
+                steps.append(Step.of("rule", terms, None, price))
         steps += judged.out
         if not judged.combinable and not judged.alone:
             return Adjusted(price, steps)
@@ -123,7 +147,7 @@ def _judged(given: Adjustments, of: _Priced, net: Decimal | None) -> _Judged:
             source is Source.CONTRACT or (source is Source.OFFER and not rule.terms.applies_to_offers)
         ):
             reason = "not_applicable"
-        rules.append((rule, Step("rule", rule.terms, reason) if reason else None))
+        rules.append((rule, Step.of("rule", rule.terms, reason) if reason else None))
     out: list[Step] = []
     may: list[Promotion] = []
     for one in given.promotions:
@@ -133,7 +157,7 @@ def _judged(given: Adjustments, of: _Priced, net: Decimal | None) -> _Judged:
         if reason is None:
             may.append(one)
         else:
-            out.append(Step("promotion", one.terms, reason))
+            out.append(Step.of("promotion", one.terms, reason))
     alone = sorted((one for one in may if not one.combinable), key=lambda one: (-one.terms.priority, one.terms.code))
     return _Judged(rules, out, [one for one in may if one.combinable], alone)
 
@@ -153,7 +177,7 @@ def _promoted(price: Decimal, floor: Decimal | None, of: _Priced, judged: _Judge
     for number, way in enumerate(ways):
         for step in way:
             is_over = number != best and step.reason is None
-            steps.append(Step("promotion", step.terms, "lower_precedence") if is_over else step)
+            steps.append(Step.of("promotion", step.terms, "lower_precedence") if is_over else step)
     return Adjusted(results[best], steps)
 
 
@@ -174,13 +198,13 @@ def _walk(
     for one in promotions:
         after = _applied(one.terms, price, _higher(floor, one.terms.floor))
         if after >= price:
-            yield Step("promotion", one.terms, "no_advantage")
+            yield Step.of("promotion", one.terms, "no_advantage")
             continue
         rest = of.total(after)
         if one.budget_left is not None and total - rest > one.budget_left:
-            yield Step("promotion", one.terms, "cap_exceeded")
+            yield Step.of("promotion", one.terms, "cap_exceeded")
         else:
-            yield Step("promotion", one.terms, None, after, total - rest)
+            yield Step.of("promotion", one.terms, None, after, total - rest)
             price, total = after, rest
 
 

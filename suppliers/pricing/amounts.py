@@ -14,6 +14,7 @@ from core.money import minor_units
 _EXACT: Final = Context(prec=60, rounding=ROUND_HALF_UP)
 _UNIT: Final = Decimal("0.000001")
 _HUNDRED: Final = Decimal(100)
+_STEPS: Final = [Decimal(1).scaleb(-places) for places in range(7)]  # by decimals; no currency has more than 4
 
 
 def unit_price(amount: Decimal) -> Decimal:
@@ -38,6 +39,8 @@ def line_total(price: Decimal, quantity: int | Fraction, base_quantity: int, cur
     :raises UnknownCurrency: the code is not an active currency.
     """
     places = minor_units(currency)
+    if base_quantity == 1 and type(quantity) is int and not price.is_signed():  # the usual case, in fewer steps
+        return _EXACT.multiply(price, quantity).quantize(_STEPS[places], context=_EXACT)
     total, parts = int(price.scaleb(6, context=_EXACT)) * quantity, base_quantity * 10**6
     return Decimal((2 * total * 10**places + parts) // (2 * parts)).scaleb(-places, context=_EXACT)
 
@@ -59,6 +62,8 @@ def tax_of(net: Decimal, rate: Decimal, currency: str) -> Decimal:
 def shown(amount: Decimal) -> str:
     """Write a unit price with as many decimals as needed, at least two."""
     text = f"{amount:f}"
+    if text[-7:-6] == "." and text.endswith("0000"):  # the usual case: six decimals, of which two are used
+        return text[:-4]
     decimals = len(text) - text.find(".") - 1 if "." in text else 0
     if decimals > 2:
         text = text.rstrip("0")

@@ -5,9 +5,10 @@ One function for quotes, orders and the buyer's catalogue. Source: contract, sup
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from .adjustments import Adjustments, Step, outside
+from .adjustments import Adjustments, outside
 from .amounts import less_percent, shown
 from .candidates import Candidate, Line, Source, Tier
 
@@ -92,7 +93,7 @@ def resolve_price(candidates: Sequence[Candidate], line: Line, adjustments: Adju
     if taken is None or taken.unit_price is None:
         return Resolution(None, trace, exhausted)
     unit_price, steps = adjustments.adjusted(taken.unit_price, taken.candidate.source, taken.base_quantity, line)
-    trace += [_adjustment_entry(number, step) for number, step in enumerate(steps, len(trace) + 1)]
+    trace += [{**step.entry, "step": number} for number, step in enumerate(steps, len(trace) + 1)]
     redeemed = tuple((step.terms.id, step.discount) for step in steps if step.discount is not None)
     return Resolution(Price(unit_price, line.currency, taken.base_quantity, taken.candidate, redeemed, trace), trace)
 
@@ -108,7 +109,7 @@ def currencies_of(candidates: Sequence[Candidate], preferred: str) -> Iterator[s
     """Yield the currencies that there are prices in: the preferred one first, the others in the order of precedence."""
     if any(one.currency == preferred for one in candidates):
         yield preferred
-    in_order = sorted(candidates, key=lambda one: (one.source, one.rank, _later_first(one), one.currency))
+    in_order = sorted(candidates, key=lambda one: (one.source, one.rank, _later_first(one.valid_from), one.currency))
     yield from dict.fromkeys(one.currency for one in in_order if one.currency != preferred)
 
 
@@ -154,11 +155,12 @@ def _place(looked: _Looked, line: Line) -> tuple[Any, ...]:
     named = one.source is Source.CONTRACT and one.id == line.agreement_id
     price = looked.unit_price
     cost = (True, 0) if price is None else (False, price if looked.base_quantity == 1 else price / looked.base_quantity)
-    return (not named, one.source, one.rank, _later_first(one), *cost, one.id, one.line_no or 0)
+    return (not named, one.source, one.rank, _later_first(one.valid_from), *cost, one.id, one.line_no or 0)
 
 
-def _later_first(candidate: Candidate) -> int:
-    return -int(candidate.valid_from.replace("-", "") or 0)
+@lru_cache(maxsize=1024)
+def _later_first(valid_from: str) -> int:
+    return -int(valid_from.replace("-", "") or 0)
 
 
 def _is_exhausted(looked: Sequence[_Looked], line: Line) -> bool:
@@ -178,18 +180,4 @@ def _entry(number: int, looked: _Looked, reason: str | None) -> dict[str, Any]:
         "matched": reason is None,
         "reason": reason,
         "unit_price": None if price is None else shown(price),
-    }
-
-
-def _adjustment_entry(number: int, step: Step) -> dict[str, Any]:
-    return {
-        "step": number,
-        "source_type": step.kind,
-        "source_id": step.terms.id,
-        "source_version": step.terms.version,
-        "source_name": step.terms.name,
-        "line_no": None,
-        "matched": step.reason is None,
-        "reason": step.reason,
-        "unit_price": None if step.unit_price is None else shown(step.unit_price),
     }
