@@ -79,6 +79,8 @@ def converters(kind: type[tuple[Any, ...]]) -> tuple[Converter, ...]:
 def _converter(kind: type[tuple[Any, ...]], name: str, hint: Any) -> Converter:
     plain, is_nullable = _plain(hint)
     convert = _FORMS[plain].convert
+    if convert is _same and is_nullable:
+        return _same
 
     def nullable(value: bytes | None) -> Any:
         return None if value is None else convert(value)
@@ -88,7 +90,12 @@ def _converter(kind: type[tuple[Any, ...]], name: str, hint: Any) -> Converter:
             raise TypeError(f"{kind.__name__}.{name} is NULL")
         return convert(value)
 
-    return nullable if is_nullable else required
+    def present(value: bytes | None) -> Any:
+        if value is None:
+            raise TypeError(f"{kind.__name__}.{name} is NULL")
+        return value
+
+    return nullable if is_nullable else present if convert is _same else required
 
 
 def _plain(hint: Any) -> tuple[Any, bool]:
