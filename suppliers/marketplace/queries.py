@@ -112,12 +112,13 @@ def seen_by_sql(*, supplier: str, buyer: str, at: str, country: str = "NULL") ->
     return _VISIBLE.format(supplier=supplier, buyer=buyer, today=today_sql(supplier, at), country=where)
 
 
-def visible_sql(*, buyer: str, country: str = "NULL") -> str:
+def visible_sql(*, buyer: str, country: str = "NULL", is_known: bool = False) -> str:
     """Write the condition that a buyer may see an offer `o` of a product `p` of any supplier, as the market's role reads it.
 
-    `country` is SQL for the country of delivery; null stands for that of the buyer's organization.
+    `country` is SQL for the country of delivery; null stands for that of the buyer's organization. With `is_known` it is never
+    null for that: whoever wrote it has looked there.
     """
-    where = f"coalesce({country}::text, {_COUNTRY.format(buyer=buyer)})"
+    where = country if is_known else f"coalesce({country}::text, {_COUNTRY.format(buyer=buyer)})"
     seen = _VISIBLE.format(supplier="o.tenant_id", buyer=buyer, today=today_sql("o.tenant_id"), country=where)
     return f"{seen} AND {sells_sql('o.tenant_id')}"
 
@@ -129,7 +130,8 @@ def country_sql(buyer: str) -> str:
 
 def limit_sql() -> str:
     """Write the quantity of an offer `o` that one buyer may take in a shortage; null where none holds today at the supplier."""
-    return f"CASE WHEN o.limit_until >= {today_sql('o.tenant_id')} THEN o.limit_quantity END"
+    today = today_sql("o.tenant_id")
+    return f"CASE WHEN o.limit_quantity IS NOT NULL AND o.limit_until >= {today} THEN o.limit_quantity END"
 
 
 def as_market(calls: Sequence[Call]) -> list[Call]:

@@ -142,7 +142,7 @@ goods AS MATERIALIZED (
     ORDER BY k.position, k.id LIMIT 1) k ON true),
 {sources_sql("goods", reading)}
 SELECT g.n, g.supplier_id, g.product_id, g.supplier_sku, g.base_unit, g.category, g.tax_category,
-       {tax_rate_sql(supplier=reading.of("g"), category="g.tax_category", country=_COUNTRY, today="s.today")} AS tax_rate,
+       {tax_rate_sql(category="g.tax_category", country=_COUNTRY)} AS tax_rate,
        g.packaging_id, g.units_per_pack, g.offer_id, g.suits, g.least, g.most, g.step, g.limit_quantity, coalesce(g.offer, 'null') AS offer, {hidden},
        s.today::text, s.time_zone, {own}, {columns_sql(reading)}
 FROM goods g {JOINS} ORDER BY g.n
@@ -153,8 +153,8 @@ _MARKET: Final = Statement.of(
     _quote_sql(
         _OF_MARKET,
         Reading(buyer="$1", at="$2::timestamptz", day="$3::date", country=_COUNTRY),
-        visible=visible_sql(buyer="$1", country=_COUNTRY),
-        own=f"{on_formulary_sql(product='g', buyer='$1')} AS on_formulary, (SELECT a.own_code FROM suppliers_itemalias a"
+        visible=visible_sql(buyer="$1", country=_COUNTRY, is_known=True),
+        own=f"{on_formulary_sql(product='g', buyer='$1', codes='h.codes')} AS on_formulary, (SELECT a.own_code FROM suppliers_itemalias a"
         " WHERE a.tenant_id = $1 AND a.supplier_id = g.supplier_id AND a.product_id = g.product_id) AS own_code",
         hidden="'null'::json AS hidden",
     ),

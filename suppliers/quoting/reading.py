@@ -20,8 +20,8 @@ Row = Sequence[Any]
 class Terms:
     """Rules and promotions of one supplier, each with the products and categories that it is for; empty: for all.
 
-    `windows` are the instants at which each promotion begins and ends, by its id. `kept` are those of a product's categories,
-    or of the product where one of them `names_products`.
+    `windows` are the instants at which each promotion begins and ends, by its id, where they were read. `kept` are those of a
+    product's categories, or of the product where one of them `names_products`.
     """
 
     rules: Sequence[tuple[Row | None, Row | None, Rule]]
@@ -87,7 +87,7 @@ def terms_of(rules: bytes, promotions: bytes) -> Terms:
 
 def _terms(rules: bytes, promotions: bytes) -> Terms:
     offered = orjson.loads(promotions)
-    windows = {row[0]: (datetime.fromisoformat(row[-2]), datetime.fromisoformat(row[-1])) for row in offered}
+    windows = {row[0]: (datetime.fromisoformat(row[-2]), datetime.fromisoformat(row[-1])) for row in offered if row[-1]}
     found = [_rule(row) for row in orjson.loads(rules)], [_promotion(row) for row in offered]
     return Terms(*found, windows, any(ids for kind in found for ids, *_ in kind))
 

@@ -62,16 +62,15 @@ def columns_sql(reading: Reading) -> str:
     )
 
 
-def tax_rate_sql(*, supplier: str, category: str, country: str, today: str) -> str:
-    """Write the newest rate in percent that has begun, of a tax category and a country; null where there is none.
+def tax_rate_sql(*, category: str, country: str) -> str:
+    """Write the newest rate of a seller `s` in percent that has begun, of a tax category and a country; null where there is none.
 
-    All are given as SQL. Source: contract, supply-price.md 4.
+    Both are given as SQL. Source: contract, supply-price.md 4.
     """
     return (
-        "(SELECT x.value ->> 'rate' FROM suppliers_supplierprofile h CROSS JOIN LATERAL jsonb_array_elements(h.tax_rates) x"
-        f" WHERE h.tenant_id = {supplier} AND x.value ->> 'tax_category' = {category}"
-        f" AND x.value ->> 'country' = {country} AND (x.value ->> 'valid_from')::date <= {today}"
-        " ORDER BY (x.value ->> 'valid_from')::date DESC LIMIT 1)"
+        "(SELECT x.value ->> 'rate' FROM jsonb_array_elements(s.tax_rates) x"
+        f" WHERE x.value ->> 'tax_category' = {category} AND x.value ->> 'country' = {country}"
+        " AND (x.value ->> 'valid_from')::date <= s.today ORDER BY (x.value ->> 'valid_from')::date DESC LIMIT 1)"
     )
 
 
@@ -80,17 +79,20 @@ _SHARED = ("agreements", "lists", "rules", "promotions")
 
 
 def _sellers(goods: str, reading: Reading) -> str:
-    """Write the suppliers of the goods: the day, the moment of it at which promotions are judged, the audiences, and what is shared."""
+    """Write the suppliers of the goods, with what is shared: the day and the moment of it at which promotions are judged, too."""
     mine = f"m.tenant_id = {reading.of('b')} AND m.member_tenant_id = {reading.buyer}"
     return f"""
 SELECT s.*, l.*, d.*, ({_rules(reading)}) AS rules, ({_promotions(reading)}) AS promotions
 FROM (
   SELECT b.supplier_id, n.name, n.time_zone, b.products, d.today,
-         ARRAY(SELECT unnest(h.codes) FROM paths h WHERE h.supplier_id = b.supplier_id) AS codes,
+         (SELECT f.tax_rates FROM suppliers_supplierprofile f WHERE f.tenant_id = {reading.of("b")}) AS tax_rates,
+         coalesce(h.codes, '{{}}') AS codes,
          CASE WHEN d.today = d.now THEN {reading.at} ELSE d.today::timestamp AT TIME ZONE n.time_zone END AS moment,
          ARRAY(SELECT '{EVERYBODY}'::uuid UNION ALL SELECT m.audience_id FROM suppliers_audiencemember m WHERE {mine}) AS audiences
-  FROM (SELECT g.supplier_id, array_agg(DISTINCT g.product_id::text) AS products FROM {goods} g GROUP BY g.supplier_id) b
+  FROM (SELECT g.supplier_id, array_agg(g.product_id::text) AS products FROM {goods} g GROUP BY g.supplier_id) b
   JOIN organizations_tenant n ON n.id = b.supplier_id
+  LEFT JOIN (SELECT w.supplier_id, array_agg(DISTINCT w.code) AS codes FROM walk w GROUP BY w.supplier_id) h
+    ON h.supplier_id = b.supplier_id
   CROSS JOIN LATERAL (SELECT ({reading.at} AT TIME ZONE n.time_zone)::date AS now) t
   CROSS JOIN LATERAL (SELECT coalesce({reading.day}, t.now) AS today, t.now) d OFFSET 0) s
 CROSS JOIN LATERAL ({_lists(reading)}) l
@@ -148,16 +150,18 @@ def _holds(row: str, reading: Reading) -> str:
 
 
 def _contract_lines(reading: Reading) -> str:
-    """Write the lines of agreements for a product, and for its category and those above, which are one step further each."""
-    found = f"l.tenant_id = {reading.of('g')} AND l.document_id = ANY(s.agreement_ids)"
-    members = "l.document_id, l.line_no, l.price_base_quantity, l.tiers, l.max_quantity - l.consumed AS remaining"
+    """Write the lines of agreements for a product, and for its category and those above, which are one step further each.
+
+    OFFSET 0 keeps the order: each agreement in turn, by its index. An agreement may have very many lines.
+    """
+    of = f"FROM suppliers_receivedagreementline WHERE tenant_id = {reading.of('g')} AND document_id = a.id"
+    members = "document_id, line_no, price_base_quantity, tiers, max_quantity - consumed AS remaining, packaging_id"
     return f"""
 SELECT coalesce(json_agg(json_build_array(l.document_id, l.subject, l.line_no, l.price_base_quantity, l.tiers, l.remaining)), '[]')
-FROM (
-  SELECT {members}, 0 AS subject FROM suppliers_receivedagreementline l
-  WHERE {found} AND l.product_id = g.product_id AND (l.packaging_id IS NULL OR l.packaging_id = g.packaging_id)
-  UNION ALL SELECT {members}, array_position(h.codes, l.category::text) FROM suppliers_receivedagreementline l
-  WHERE {found} AND l.category = ANY(h.codes)) l
+FROM unnest(s.agreement_ids) AS a(id) CROSS JOIN LATERAL (
+  SELECT * FROM (SELECT {members}, 0 AS subject {of} AND product_id = g.product_id OFFSET 0) p
+  WHERE p.packaging_id IS NULL OR p.packaging_id = g.packaging_id
+  UNION ALL SELECT {members}, array_position(h.codes, category::text) {of} AND category = ANY(h.codes)) l
 """
 
 
@@ -194,27 +198,32 @@ WHERE l.tenant_id = {reading.of("g")} AND l.product_id = g.product_id AND l.pack
 """
 
 
-# What rules and promotions have in common, of a row `r`; of the products that it names, those of the goods.
+def _unnamed(condition: str) -> str:
+    """Write the condition that a row `r` names none of a kind, and so is for all."""
+    return f"(r.conditions -> '{condition}' <> '[]') IS NOT TRUE"
+
+
+# Of the products that a row `r` names, those of the goods; null: all.
+_PRODUCTS = (
+    f"CASE WHEN {_unnamed('product_ids')} THEN NULL ELSE ARRAY("
+    "SELECT v.id FROM jsonb_array_elements_text(r.conditions -> 'product_ids') AS v(id) WHERE v.id = ANY(s.products)) END"
+)
+# What rules and promotions have in common, of a row `r`.
 _TERMS = (
     "r.id, r.code, r.version, r.name, r.priority, r.action_type, r.action_value::text, r.floor_price::text,"
     " r.conditions -> 'currencies', r.conditions -> 'min_quantity', r.conditions ->> 'min_amount', r.applies_to_offers,"
-    " r.audience_id = ANY(s.audiences), m.products, r.conditions -> 'categories'"
+    " r.audience_id = ANY(s.audiences), " + _PRODUCTS + ", r.conditions -> 'categories'"
 )
 
 
 def _matching(reading: Reading) -> str:
-    """Write the join of a row `r` with those of the goods' products that its conditions name; null: all."""
-    names = "r.conditions -> '{0}' <> '[]'"
-    unnamed = "(" + names + ") IS NOT TRUE"
+    """Write the conditions that a row `r` is in force for the buyer, for the goods and for the country."""
     mine = "r.audience_id = ANY(s.audiences)"
     return f"""
-CROSS JOIN LATERAL (SELECT CASE WHEN {names.format("product_ids")}
-  THEN ARRAY(SELECT v.id FROM jsonb_array_elements_text(r.conditions -> 'product_ids') AS v(id) WHERE v.id = ANY(s.products))
-  END AS products OFFSET 0) m
 WHERE r.tenant_id = {reading.of("s")} AND r.on_market AND {f"({mine} OR {reading.whole})" if reading.whole else mine}
-  AND ({unnamed.format("categories")} OR r.conditions -> 'categories' ?| s.codes)
-  AND ({unnamed.format("countries")} OR r.conditions -> 'countries' ? {reading.country})
-  AND (m.products <> '{{}}') IS NOT FALSE
+  AND ({_unnamed("product_ids")} OR r.conditions -> 'product_ids' ?| s.products)
+  AND ({_unnamed("categories")} OR r.conditions -> 'categories' ?| s.codes)
+  AND ({_unnamed("countries")} OR r.conditions -> 'countries' ? {reading.country})
 """
 
 
@@ -240,8 +249,9 @@ def _promotions(reading: Reading) -> str:
     mine = f"CASE WHEN r.max_per_buyer IS NOT NULL THEN r.max_per_buyer - coalesce({own}, 0) END"
     left = f"least(r.max_redemptions - r.redemptions, {mine})"
     dated = " AND r.starts_at <= s.moment AND r.ends_at > s.moment AND NOT r.exhausted" if reading.dated else ""
+    window = "NULL, NULL" if reading.dated else "r.starts_at, r.ends_at"  # for until when a price holds
     return f"""
 SELECT coalesce(json_agg(json_build_array({_TERMS}, {_STATE}, r.combinable, r.applies_to_contracts,
-       (r.budget_amount - r.spent)::text, r.budget_currency, {left}, r.starts_at, r.ends_at)), '[]')
+       (r.budget_amount - r.spent)::text, r.budget_currency, {left}, {window})), '[]')
 FROM suppliers_promotion r {_matching(reading)}{dated}
 """

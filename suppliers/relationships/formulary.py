@@ -15,16 +15,15 @@ _NODES: Final = (
 )
 
 
-def on_formulary_sql(*, product: str, buyer: str) -> str:
+def on_formulary_sql(*, product: str, buyer: str, codes: str) -> str:
     """Write the condition that a buyer's relationship approves the category of a product and does not block it.
 
-    `product` names a row with `supplier_id`, `product_id` and `category`. A category holds what stands below it.
+    `product` names a row with `supplier_id`, `product_id` and `category`; `codes` is SQL for the category with those above it.
     """
     supplier = f"{product}.supplier_id"
-    above = Tree(_NODES.format(supplier=supplier), most=16).above(f"n.code = {product}.category", column="code")
     return (
         f"(coalesce((SELECT r.approved_categories = '{{}}' OR {product}.category = ANY(r.approved_categories)"
-        f" OR r.approved_categories && ARRAY(SELECT f.code FROM {above} f)"
+        f" OR r.approved_categories::text[] && coalesce({codes}, '{{}}')"
         f" FROM suppliers_relationship r WHERE r.tenant_id = {buyer} AND r.supplier_id = {supplier}), true)"
         f" AND NOT EXISTS (SELECT 1 FROM suppliers_blockedproduct x WHERE x.tenant_id = {buyer}"
         f" AND x.supplier_id = {supplier} AND x.product_id = {product}.product_id))"

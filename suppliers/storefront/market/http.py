@@ -56,7 +56,6 @@ class CatalogPage(MarketPage):
     def answer(self, tenant_id: UUID, rows: Rows) -> HttpResponse:
         """Write the page."""
         seen = seen_of(rows)
-        shown = seen[: self.limit]
-        after = (shown[-1].key, shown[-1].product_id) if len(seen) > self.limit else None
+        after = (seen[-1].key, seen[-1].product_id) if seen and seen[0].found > len(seen) else None
         shared = shared_by_supplier(seen)
-        return self.written(tenant_id, [written(one, shared[one.supplier_id]) for one in shown], after)
+        return self.written(tenant_id, [written(one, shared[one.supplier_id]) for one in seen], after)

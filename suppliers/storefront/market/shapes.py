@@ -6,10 +6,8 @@ A product is told by the first offer of it that the buyer sees: the smallest pac
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
-
-import orjson
 
 from api.shapes import Selection
 from core.conditions import TENANT, Condition
@@ -19,12 +17,11 @@ from suppliers.catalog.states import Availability, SubstituteType
 from suppliers.marketplace.queries import ACROSS, FIRST_OFFER, country_sql, limit_sql, visible_sql
 from suppliers.marketplace.searching import found_sql, numbered
 from suppliers.marketplace.states import StockPolicy
-from suppliers.pricing.candidates import Candidate, Line, Source
-from suppliers.pricing.resolution import currencies_of, resolve_price
-from suppliers.quoting.reading import Shared, candidates_of, shared_of, tiers_of
 from suppliers.quoting.sources import JOINS, Reading, columns_sql, sources_sql, tax_rate_sql
 from suppliers.relationships.formulary import on_formulary_sql
 from suppliers.storefront.sorts import Sort
+
+from .prices import Seller, Sources, Terms, members_of
 
 # What every buyer may know of a product; the supplier's own matters are left out.
 PUBLIC: Final = (
@@ -40,12 +37,13 @@ def _members(*names: str) -> str:
     return ProductOut.shape.select(Selection(names)).replace(TENANT, 't."tenant_id"')
 
 
+_COUNTRY = "(SELECT v.country FROM delivery v)"  # deliveries are to the buyer's country
 _OFFER = f"""
 SELECT o.id AS offer_id, o.packaging_id, o.stock_policy, {limit_sql()} AS limit_quantity, o.limit_until, o.lead_time_days,
        CASE WHEN o.tiers <> '[]' THEN json_build_array(o.id, o.version, o.currency, o.price_base_quantity, o.tiers) END AS priced
 FROM suppliers_offer o
 JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id
-WHERE o.tenant_id = p.tenant_id AND o.product_id = p.id AND {visible_sql(buyer="$1")}
+WHERE o.tenant_id = p.tenant_id AND o.product_id = p.id AND {visible_sql(buyer="$1", country=_COUNTRY, is_known=True)}
 ORDER BY {FIRST_OFFER} LIMIT 1
 """
 _BAND = f"""
@@ -72,11 +70,8 @@ WHERE p.on_market AND p.archived_at IS NULL
 """
 
 
-_READING = Reading(buyer="$1", at="now()", day="NULL::date", country=country_sql("$1"), dated=True)
-# For deliveries to the buyer's country.
-_TAX_RATE = tax_rate_sql(
-    supplier="g.supplier_id", category="t.tax_category", country=country_sql("$1"), today="s.today"
-)
+_READING = Reading(buyer="$1", at="now()", day="NULL::date", country=_COUNTRY, dated=True)
+_TAX_RATE = tax_rate_sql(category="t.tax_category", country=_COUNTRY)
 _APPROVED = """
 SELECT s.product_id, s.substitute_product_id FROM suppliers_approvedsubstitute s
 WHERE s.tenant_id = $1 AND s.supplier_id = g.supplier_id AND s.product_id = g.product_id
@@ -108,31 +103,35 @@ CASE WHEN g.limit_quantity <> 0
 """
 
 
-def _answer(page: str, key: str) -> str:
+def _answer(page: str, key: str, shown: str = "page") -> str:
     """Write the SQL of the products of a page; `key` is the column by which they are sorted.
 
-    The document of a product has all that the buyer reads but its packagings and its price, which `written` puts into it.
+    `shown` are those of the page that are told: the others tell that more follow. The document of a product has all that the
+    buyer reads but its packagings and its price, which `written` puts into it. It is looked up by the time of its creation, too:
+    an index of the supplier's products by it then leads to one row, as that by the id does (decision 129).
     """
     return f"""
-WITH RECURSIVE page AS ({page}),
-goods AS MATERIALIZED (SELECT g.*, row_number() OVER (PARTITION BY g.supplier_id ORDER BY g.product_id) = 1 AS first FROM page g),
+WITH RECURSIVE delivery AS MATERIALIZED (SELECT {country_sql("$1")} AS country), page AS MATERIALIZED ({page}),
+goods AS MATERIALIZED (SELECT g.*, row_number() OVER (PARTITION BY g.supplier_id ORDER BY g.product_id) = 1 AS first
+  FROM {shown} g),
 {sources_sql("goods", _READING)}
-SELECT row_to_json(r)::text AS document, k.packagings::text AS packagings, g.packaging_id::text AS packaging_id,
+SELECT row_to_json(r) AS document, k.packagings, g.packaging_id::text AS packaging_id,
        g.product_id::text AS product_id, {key}::text AS key, g.supplier_id::text AS supplier_id, coalesce(g.priced, 'null') AS offer,
-       s.today::text AS today, (SELECT b.currency FROM organizations_tenant b WHERE b.id = $1) AS preferred, {columns_sql(_READING)}
+       s.today::text AS today, (SELECT b.currency FROM organizations_tenant b WHERE b.id = $1) AS preferred,
+       (SELECT count(*) FROM page) AS found, {columns_sql(_READING)}
 FROM goods g {JOINS}
-JOIN suppliers_product t ON t.tenant_id = g.supplier_id AND t.id = g.product_id
+JOIN suppliers_product t ON t.tenant_id = g.supplier_id AND t.created_at = g.created_at AND t.id = g.product_id
 CROSS JOIN LATERAL (SELECT {_members("packagings")}) k
 CROSS JOIN LATERAL (SELECT {_members(*_PLAIN)}, g.supplier_id AS supplier_id, s.name AS supplier_name, g.offer_id AS offer_id,
   g.availability AS availability, {_ALLOCATION} AS allocation, g.lead_days AS lead_time_days, {_TAX_RATE} AS tax_rate,
-  ({_SUBSTITUTES}) AS substitutes, ({_OWN_CODE}) AS own_code, {on_formulary_sql(product="g", buyer="$1")} AS on_formulary) r
+  ({_SUBSTITUTES}) AS substitutes, ({_OWN_CODE}) AS own_code, {on_formulary_sql(product="g", buyer="$1", codes="h.codes")} AS on_formulary) r
 """
 
 
 class Seen(NamedTuple):
     """A product of the market, as JSON, with what its page goes on behind, and what its price is resolved from.
 
-    `offer` is the one by which the product is told, where it has a price of its own. From `agreements` on only the first
+    `found` are the products of the page with the one beyond it, where there is one. `offer` is the one by which the product is told, where it has a price of its own. From `agreements` on only the first
     row of a supplier has values.
     """
 
@@ -142,14 +141,15 @@ class Seen(NamedTuple):
     product_id: str
     key: str
     supplier_id: str
-    offer: Any
+    offer: bytes
     today: str
     preferred: str
-    codes: Any
-    contracts: Any
-    entries: Any
+    found: int
+    codes: bytes
+    contracts: bytes
+    entries: bytes
     hidden_entries: bytes
-    prices: Any
+    prices: bytes
     agreements: bytes | None
     lists: bytes | None
     rules: bytes | None
@@ -178,7 +178,7 @@ def page_call(
     after: tuple[str, ...] | None,
     limit: int,
 ) -> Call:
-    """Return the statement that reads a page of products, and one beyond it, for the market's role; see `seen_of`.
+    """Return the statement that reads a page of products, and whether more follow, for the market's role; see `seen_of`.
 
     It begins at `few` products (`searching.few_products`), else walks all in their order.
     """
@@ -189,7 +189,7 @@ def page_call(
         key, mark = len(parameters) + 1, "<" if sort.down else ">"
         where.append(f"(t.{sort.column}, t.product_id) {mark} (${key}::{sort.cast}, ${key + 1}::uuid)")
         parameters += after
-    parameters.append(str(limit + 1))
+    parameters.append(str(limit))
     return Call(Statement.composed(_page(sort, source, tuple(where), len(parameters)), across=ACROSS), parameters)
 
 
@@ -198,9 +198,10 @@ def _page(sort: Sort, source: str, where: tuple[str, ...], last: int) -> str:
     """Write the statement. Its text is kept, not the `Statement`, which has no name the first time."""
     way = "DESC" if sort.down else "ASC"
     narrowed = f" WHERE {' AND '.join(where)}" if where else ""
-    page = f"SELECT t.* FROM ({_seen(source)}) t{narrowed} ORDER BY t.{sort.column} {way}, t.product_id {way} LIMIT ${last}::bigint"
-    answer = _answer(page, f"g.{sort.column}")
-    sql = f"{answer} ORDER BY g.{sort.column} {way}, g.product_id {way}"
+    page = f"SELECT t.* FROM ({_seen(source)}) t{narrowed} ORDER BY t.{sort.column} {way}, t.product_id {way} LIMIT ${last}::bigint + 1"
+    order = f"{sort.column} {way}, product_id {way}"
+    shown = f"(SELECT * FROM page ORDER BY {order} LIMIT ${last}::bigint)"
+    sql = f"{_answer(page, f'g.{sort.column}', shown)} ORDER BY g.{sort.column} {way}, g.product_id {way}"
     return sql.replace(TENANT, "$1")
 
 
@@ -209,32 +210,20 @@ def seen_of(found: Rows) -> list[Seen]:
     return found.of(Seen)
 
 
-def shared_by_supplier(seen: Sequence[Seen]) -> dict[str, Shared]:
+def shared_by_supplier(seen: Sequence[Seen]) -> dict[str, Seller]:
     """Return what the products of each supplier of a page have in common, by the suppliers' ids."""
     return {
-        one.supplier_id: shared_of(one.agreements, one.lists, one.rules, one.promotions)
+        one.supplier_id: Seller(Terms(one.agreements, one.lists, one.rules, one.promotions))
         for one in seen
         if one.agreements and one.lists and one.rules and one.promotions
     }
 
 
-def written(seen: Seen, shared: Shared) -> bytes:
+def written(seen: Seen, seller: Seller) -> bytes:
     """Write a product as the buyer reads it, as JSON."""
-    packaging = next((one for one in orjson.loads(seen.packagings) if one["id"] == seen.packaging_id), None)
-    price = _price(seen, packaging["units_per_pack"] if packaging else 1, shared)
-    members = orjson.dumps({"packaging": packaging, "price": price})
+    sources = Sources(
+        seen.product_id, seen.packaging_id, seen.packagings, seen.offer, seen.today, seen.preferred, seen.codes, seen.contracts,
+        seen.entries, seen.prices, seller.terms,
+    )  # fmt: skip
+    members = members_of(sources, seller)
     return b"".join((seen.document[:-1], b',"packagings":', seen.packagings, b",", members[1:]))
-
-
-def _price(seen: Seen, units: int, shared: Shared) -> dict[str, Any] | None:
-    """Resolve the price of one pack in the buyer's currency, else in the first that there is a price in."""
-    candidates = candidates_of(seen.contracts, seen.entries, seen.prices, shared)
-    if seen.offer is not None:
-        key, version, currency, base_quantity, tiers = seen.offer
-        candidates.append(Candidate(Source.OFFER, key, version, currency, base_quantity, tiers_of(tiers)))
-    adjustments = shared.terms.of(seen.product_id, seen.codes)
-    for currency in currencies_of(candidates, seen.preferred):
-        price = resolve_price(candidates, Line(1, currency, seen.today, units), adjustments).price
-        if price is not None:
-            return price.as_json()
-    return None

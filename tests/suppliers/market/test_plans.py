@@ -100,7 +100,12 @@ def test_page_is_found_by_its_index(buyer, words, few, sort, index, mode):
     call = page_call(buyer.id, sort, where, few=begin, after=None, limit=50)
     plan = explained(buyer, call, mode)
     assert index in {node.get("Index Name") for node in plan}
-    assert not few or "suppliers_market_by_created" not in {node.get("Index Name") for node in plan}
+    products = [node for node in plan if node.get("Relation Name") == "suppliers_product"]
+    (looked_up,) = (node for node in products if node["Alias"] == "t")  # each of the page, by all of a key
+    assert "id = " in looked_up["Index Cond"]
+    assert "created_at = " in looked_up["Index Cond"] or looked_up["Index Name"] == "suppliers_product_pkey"
+    walked = {node.get("Index Name") for node in plan if node is not looked_up}
+    assert not few or "suppliers_market_by_created" not in walked
     scanned = {node.get("Relation Name") for node in plan if node["Node Type"] == "Seq Scan"}
     assert not scanned & {"suppliers_product", "suppliers_marketword", "suppliers_offer"}
 

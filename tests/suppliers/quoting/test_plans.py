@@ -34,6 +34,12 @@ INSERT INTO suppliers_pricingrule (id, tenant_id, created_at, updated_at, versio
 SELECT gen_random_uuid(), t, now(), now(), 1, 'R' || n, 'Rule', 'active', 0, '{}', %s, 'percent', 1, false, false
 FROM unnest(%s) t, generate_series(1, 60) n
 """
+# Small agreements, so that to read one whole seems cheap; another one may have ten thousand lines.
+LINES = """
+INSERT INTO suppliers_receivedagreementline (id, tenant_id, document_id, line_no, product_id, price_base_quantity, tiers, consumed)
+SELECT gen_random_uuid(), p.tenant_id, md5(p.tenant_id::text || p.n / 25)::uuid, p.n, p.id, 1, '[]', 0
+FROM (SELECT tenant_id, id, row_number() OVER (PARTITION BY tenant_id) AS n FROM suppliers_product WHERE tenant_id = ANY(%s)) p
+"""
 ANALYZED = (
     "product", "packaging", "offer", "listprice", "pricelist", "pricelistentry", "pricingrule", "promotion", "audiencemember",
     "receivedagreement", "receivedagreementline", "agreementaudience",
@@ -45,7 +51,7 @@ def world():
     tenants = list(seed(6_000, 20, slug=f"quotes-{factories.suffix()}"))
     with connections["owner"].cursor() as cursor:
         cursor.execute(OFFER_ALL, [PUBLIC, tenants])
-        for sql in (*STEPS, PRICES):
+        for sql in (*STEPS, PRICES, LINES):
             cursor.execute(sql, [tenants])
         for sql in (LISTS, RULES):
             cursor.execute(sql, [PUBLIC, tenants])
@@ -86,6 +92,19 @@ def test_every_table_of_a_quote_is_read_by_an_index(world, mode):
     for plan in (of_market, explained(tenants[0], of_supplier, mode, as_market=False)):
         assert whole(plan) == set()
         assert {"suppliers_product_pkey", "suppliers_listprice_one_a_day"} <= {node.get("Index Name") for node in plan}
+
+
+@pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
+def test_lines_of_agreements_are_found_by_the_product(world, mode):
+    tenants, buyer = world
+    lines = [Asked(product_id=uuid7()) for _ in range(50)]
+    calls = (market_call(buyer.id, lines, now()), one_call(buyer.id, uuid7()))
+    plans = [explained(buyer.id, one, mode, as_market=True) for one in calls]
+    plans.append(explained(tenants[0], supplier_call(tenants[0], buyer.id, lines, now()), mode, as_market=False))
+    for plan in plans:
+        read = [one for one in plan if one.get("Relation Name") == "suppliers_receivedagreementline"]
+        assert len(read) == 2
+        assert all("product_id" in one["Index Cond"] or "category" in one["Index Cond"] for one in read)
 
 
 @pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
