@@ -81,18 +81,19 @@ _LATE: Final = _found(
     evidence="'buyer_id', r.buyer_id, 'due_date', r.due, 'days_late', r.days, 'lines', r.lines, 'outstanding', r.units",
     action="Ship what is outstanding, or promise another date.",
     since=_START.format("r.due + 1"),
+    # Orders that are under way are few beside all that were ever due: each looks for its lines. OFFSET 0 keeps the planner to that.
     rows="SELECT o.id, o.number, o.owner_tenant_id AS buyer_id, min(d.due_date) AS due, count(*) AS lines,"
-    f" {_TODAY} - min(d.due_date) AS days, sum(d.units)::bigint AS units FROM (SELECT r.document_id, r.line_no, r.due_date,"
-    " sum(r.quantity - r.base) AS units FROM suppliers_rollup r WHERE r.tenant_id = $1 AND r.kind = 'due'"
-    f" AND r.due_date < {_TODAY} AND r.due_date >= {_TODAY} - 400 GROUP BY r.tenant_id, 1, 2, 3 HAVING sum(r.quantity - r.base) > 0) d"
-    " JOIN suppliers_receivedorder o ON o.tenant_id = $1 AND o.id = d.document_id AND o.status = 'accepted'"
+    f" {_TODAY} - min(d.due_date) AS days, sum(d.units)::bigint AS units FROM suppliers_receivedorder o CROSS JOIN LATERAL ("
+    "SELECT r.line_no, r.due_date, sum(r.quantity - r.base) AS units FROM (SELECT * FROM suppliers_rollup k WHERE k.tenant_id = $1"
+    f" AND k.document_id = o.id OFFSET 0) r WHERE r.kind = 'due' AND r.due_date < {_TODAY} AND r.due_date >= {_TODAY} - 400"
+    " GROUP BY 1, 2 HAVING sum(r.quantity - r.base) > 0 OFFSET 0) d WHERE o.tenant_id = $1 AND o.status = 'accepted'"
     " GROUP BY o.tenant_id, o.id, o.number, o.owner_tenant_id ORDER BY 4, o.id",
 )
 # Lines of the last 90 days that have a list price: what was paid of it.
 _LINES: Final = (
-    "(SELECT r.document_id, r.line_no, r.product_id, sum(r.net) / sum(r.list_net) AS rate FROM suppliers_rollup r"
+    "SELECT r.document_id, r.line_no, r.product_id, sum(r.net) / sum(r.list_net) AS rate FROM suppliers_rollup r"
     " WHERE r.tenant_id = $1 AND r.kind = 'listed' AND r.bucket >= $2::timestamptz - interval '90 days'"
-    " AND r.product_id IS NOT NULL GROUP BY r.tenant_id, 1, 2, 3 HAVING sum(r.list_net) > 0)"
+    " AND r.product_id IS NOT NULL GROUP BY r.tenant_id, 1, 2, 3 HAVING sum(r.list_net) > 0"
 )
 _OUTLIER: Final = _found(
     "price_outlier",
@@ -102,11 +103,14 @@ _OUTLIER: Final = _found(
     " 'usual_price_vs_list', round(r.usual, 4)::text, 'lines_compared', r.compared",
     action="Look at the price of the line.",
     since="r.sent_at",
-    rows=f"SELECT x.document_id, x.line_no, x.product_id, x.rate, u.usual, u.compared, abs(x.rate / u.usual - 1) AS off,"
-    f" o.number, o.received_at AS sent_at FROM {_LINES} x JOIN (SELECT l.product_id, count(*) AS compared, percentile_cont(0.5)"
-    f" WITHIN GROUP (ORDER BY l.rate)::numeric AS usual FROM {_LINES} l GROUP BY 1 HAVING count(*) >= 4) u"
-    " ON u.product_id = x.product_id JOIN suppliers_receivedorder o ON o.tenant_id = $1 AND o.id = x.document_id"
-    " WHERE u.usual > 0 AND abs(x.rate / u.usual - 1) > 0.25 ORDER BY 7 DESC, 1, 2",
+    # FULL JOIN with COALESCE leaves the planner a hash or a merge join, whatever it believes the numbers of lines to be.
+    rows=f"WITH lines AS MATERIALIZED ({_LINES}), usual AS MATERIALIZED (SELECT l.product_id, count(*) AS compared, percentile_cont(0.5)"
+    " WITHIN GROUP (ORDER BY l.rate)::numeric AS usual FROM lines l GROUP BY 1 HAVING count(*) >= 4), off AS ("
+    "SELECT x.document_id, x.line_no, x.product_id, x.rate, u.usual, u.compared, abs(x.rate / nullif(u.usual, 0) - 1) AS off"
+    " FROM lines x FULL JOIN usual u ON u.product_id = x.product_id"
+    " WHERE coalesce(u.usual > 0 AND abs(x.rate / nullif(u.usual, 0) - 1) > 0.25, false) OFFSET 0)"
+    " SELECT x.*, o.number, o.received_at AS sent_at FROM off x CROSS JOIN LATERAL (SELECT * FROM suppliers_receivedorder o"
+    " WHERE o.tenant_id = $1 AND o.id = x.document_id OFFSET 0) o ORDER BY 7 DESC, 1, 2",
 )
 _FILL: Final = _found(
     "falling_fill_rate",
