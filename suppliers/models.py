@@ -8,7 +8,7 @@ from .agreements.models import (
     ReceivedAgreement,
     ReceivedAgreementLine,
 )
-from .analytics.models import DueDay, RollUp, RollUpMark, RollUpSum
+from .analytics.models import AcceptanceDay, AcceptanceMark, DueDay, RollUp, RollUpMark, RollUpSum
 from .analytics.reports.models import Report, ReportPart
 from .catalog.models import Category, MarketWord, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .company.models import BuyerGroup, BuyerGroupMember, SupplierLicense, SupplierProfile
@@ -74,6 +74,8 @@ from .terms.models import PriceList, PriceListEntry, PricingRule
 from .terms.promotions.models import Promotion, PromotionBuyer, PromotionRedemption
 
 __all__ = [
+    "AcceptanceDay",
+    "AcceptanceMark",
     "AgreementAudience",
     "AgreementDraft",
     "Allocation",

@@ -14,11 +14,13 @@ from typing import Final, NamedTuple
 from core.arrays import array_literal, moments, numbers
 from core.clock import rfc3339
 
+from .acceptances import ODD_SLOTS
 from .buckets import KEPT, Period
 
 _ORIGIN: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _HALF_HOUR: Final = timedelta(minutes=30)
 _HOUR: Final = timedelta(hours=1)
+_QUARTER: Final = timedelta(minutes=15)
 _DAY: Final = timedelta(days=1)
 
 
@@ -60,7 +62,8 @@ class Parameters(NamedTuple):
 
     `edges` are the bounds of the buckets, `day_edges` those of their days of sums, `first_midnight` is the one of UTC before the
     first day; `run_…` and `piece_…` are the columns of a cut. Lines due have local dates: `days` are the first ones of the
-    buckets, `end_…` the columns of when all of them end.
+    buckets, `end_…` the columns of when all of them end. Medians are kept by days: `median_…` are the columns of their runs, and
+    `rest_places` the buckets that are no such day.
     """
 
     edges: str
@@ -78,6 +81,10 @@ class Parameters(NamedTuple):
     end_seconds: str
     end_firsts: str
     end_lasts: str
+    median_slots: str
+    median_firsts: str
+    median_lasts: str
+    rest_places: str
 
 
 def _before(at: datetime, step: timedelta) -> datetime:
@@ -151,6 +158,20 @@ def endings(period: Period) -> list[Ending]:
     return found
 
 
+def median_days(bounds: list[datetime]) -> tuple[list[Run], list[int]]:
+    """Return the buckets that are days of which medians are kept, and the places of the others; a slot is a quarter of an hour."""
+    runs, rest = list[Run](), list[int]()
+    for place, (start, stop) in enumerate(pairwise(bounds), 1):
+        slot = (start - _before(start, _DAY)) // _QUARTER
+        if stop - start != _DAY or (slot % 2 and slot not in ODD_SLOTS):
+            rest.append(place)
+        elif runs and runs[-1].last + _DAY == start:
+            runs[-1] = runs[-1]._replace(last=start)
+        else:
+            runs.append(Run(slot, start, start))
+    return runs, rest
+
+
 @lru_cache(maxsize=KEPT)
 def parameters_of(period: Period, *, grouped: bool) -> Parameters:
     """Return the parameters of statements of sums over a span."""
@@ -158,6 +179,7 @@ def parameters_of(period: Period, *, grouped: bool) -> Parameters:
     days = days_of(bounds, grouped=grouped)
     runs, pieces = cut(bounds, grouped=grouped)
     ends = endings(period)
+    medians, rest = median_days(bounds)
     return Parameters(
         edges=moments(bounds),
         day_edges=moments(days),
@@ -174,6 +196,10 @@ def parameters_of(period: Period, *, grouped: bool) -> Parameters:
         end_seconds=numbers(one.seconds for one in ends),
         end_firsts=moments(one.first for one in ends),
         end_lasts=moments(one.last for one in ends),
+        median_slots=numbers(one.slot for one in medians),
+        median_firsts=moments(one.first for one in medians),
+        median_lasts=moments(one.last for one in medians),
+        rest_places=numbers(rest),
     )
 
 

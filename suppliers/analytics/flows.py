@@ -6,6 +6,7 @@ time, so every zone comes out exact.
 
 from typing import Final
 
+from .acceptances import MARK as MEDIANS_MARK
 from .folding import MARK
 from .states import Grouping, Span
 
@@ -167,6 +168,43 @@ def due_sql(group: str, above: str, below: str) -> str:
 
 def acceptance_sql(group: str) -> str:
     """Return the statement of the median over orders, one row of each; of a group, over the orders that have a line of it."""
+    return _medians_of_groups(group) if group else _medians()
+
+
+def _medians() -> str:
+    """Return the statement of medians over all orders: those that are kept, and others out of the rows of their bucket.
+
+    Days and rows are found by index, run by run and bucket by bucket: OFFSET 0 keeps the planner to that. Of all currencies
+    together there are the most orders.
+    """
+    late = (
+        f"SELECT {_PLACE} AS place FROM (SELECT * FROM suppliers_rollup k WHERE k.tenant_id = $1 AND k.id > {MEDIANS_MARK} OFFSET 0) r"
+        f" WHERE r.kind = 'accepted' AND {_OF_CURRENCY.format('r')}"
+    )
+    days = (
+        "SELECT width_bucket(d.start, :edges::timestamptz[]) AS place, d.orders, d.spent FROM unnest(:median_slots::smallint[],"
+        " :median_firsts::timestamptz[], :median_lasts::timestamptz[]) AS c(slot, first, last) CROSS JOIN LATERAL (SELECT k.start,"
+        " sum(k.orders) AS orders, sum(k.spent) AS spent FROM suppliers_acceptanceday k WHERE k.tenant_id = $1 AND k.slot = c.slot"
+        " AND k.start >= c.first AND k.start <= c.last AND (:currency::text = '' OR k.currency = :currency::text)"
+        " GROUP BY k.tenant_id, k.start, k.currency HAVING sum(k.orders) > 0 OFFSET 0) d"
+    )
+    rows = (
+        "SELECT r.document_id, sum(r.quantity) AS spent FROM suppliers_rollup r WHERE r.tenant_id = $1 AND r.kind = 'accepted'"
+        " AND r.bucket >= (:edges::timestamptz[])[o.place] AND r.bucket < (:edges::timestamptz[])[o.place + 1]"
+        f" AND {_OF_CURRENCY.format('r')} GROUP BY r.tenant_id, 1 HAVING sum(r.entries) > 0 OFFSET 0"
+    )
+    return (
+        f"WITH open AS MATERIALIZED (SELECT unnest(:rest_places::int[]) AS place UNION SELECT t.place FROM ({late}) t"
+        f" WHERE t.place BETWEEN 1 AND {_PLACES} - 1), days AS MATERIALIZED ({days})"
+        " (SELECT DISTINCT ON (d.place) d.place, NULL AS name, d.spent AS above, 7200000 AS below FROM days d"
+        " WHERE (d.place NOT IN (SELECT o.place FROM open o)) IS TRUE ORDER BY d.place, d.orders DESC)"
+        " UNION ALL SELECT o.place, NULL, percentile_cont(0.5) WITHIN GROUP (ORDER BY w.spent)::numeric, 3600000 FROM open o"
+        f" CROSS JOIN LATERAL ({rows}) w GROUP BY 1"
+    )
+
+
+def _medians_of_groups(group: str) -> str:
+    """Return the statement of medians over the orders that have a line of a group, out of the row of each."""
     rows = (
         f"SELECT {_PLACE} AS place, r.document_id, sum(r.quantity) AS spent FROM suppliers_rollup r WHERE r.tenant_id = $1"
         " AND r.kind = 'accepted' AND r.bucket >= :begin::timestamptz AND r.bucket < :end::timestamptz"
@@ -177,7 +215,6 @@ def acceptance_sql(group: str) -> str:
         " AND r.document_id = o.document_id AND r.kind = 'ordered' GROUP BY r.tenant_id, 1 HAVING sum(r.entries) > 0) g"
     )
     return (
-        f"SELECT o.place, {'g.name' if group else 'NULL'} AS name,"
-        " percentile_cont(0.5) WITHIN GROUP (ORDER BY o.spent)::numeric AS above, 3600000 AS below"
-        f" FROM ({rows}) o {lines if group else ''} GROUP BY 1, 2"
+        "SELECT o.place, g.name, percentile_cont(0.5) WITHIN GROUP (ORDER BY o.spent)::numeric AS above, 3600000 AS below"
+        f" FROM ({rows}) o {lines} GROUP BY 1, 2"
     )

@@ -17,6 +17,9 @@ from core.rounds import GoOn, Rounds, ever
 from core.row_security import DISPATCHER
 from suppliers.company.models import SupplierProfile
 
+from .acceptances import BATCH as MEDIANS_BATCH
+from .acceptances import keep_medians
+
 BATCH: Final = 10_000
 _QUEUE: Final = "suppliers.fold_figures"
 _SETTLED: Final = timedelta(hours=1)  # no transaction is open for so long
@@ -123,18 +126,21 @@ def first_id(at: datetime) -> UUID:
 
 
 def fold(tenant_id: UUID, at: datetime, *, wait: timedelta = _WAIT) -> int:
-    """Sum up one batch of a supplier's roll-ups; return how many rows it had. Safe to run twice, and in several workers.
+    """Sum up one batch of a supplier's roll-ups, and keep its medians of acceptance; return how many rows were read.
 
-    Nothing is done while there are few rows and the oldest is younger than `wait`.
+    Safe to run twice, and in several workers. Nothing is done while there are few rows and the oldest is younger than `wait`.
     """
     bounds = [str(first_id(at - _SETTLED)), str(first_id(at - max(wait, _SETTLED)))]
+    rows = 0
     with tenant_context(tenant_id), transaction.atomic():
         _, found = run([Call(_PLAN_ANEW), Call(_NEXT, [str(tenant_id), *bounds])])
         for one in found.of(Batch):
             given = [str(tenant_id), str(one.after), str(one.upto), str(one.rows), at.isoformat()]
             run([Call(_FOLD, given)])
-            return int(one.rows)
-    return 0
+            rows = int(one.rows)
+    with tenant_context(tenant_id), transaction.atomic():
+        run([Call(_PLAN_ANEW)])
+        return max(rows, keep_medians(tenant_id, at))
 
 
 def fold_figures(*, at: datetime, go_on: GoOn = ever) -> int:
@@ -145,7 +151,7 @@ def fold_figures(*, at: datetime, go_on: GoOn = ever) -> int:
         nonlocal total
         done = fold(tenant_id, at)
         total += done
-        return True if done == BATCH else None
+        return True if done >= MEDIANS_BATCH else None
 
     for lane in in_turn(_QUEUE):
         with role_context(DISPATCHER):

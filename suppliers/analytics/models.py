@@ -150,6 +150,60 @@ class DueDay(TenantRow):
         return f"{self.due_date} {self.slot}"
 
 
+class AcceptanceDay(TenantRow):
+    """How long orders took to be accepted on a day, as differences: what a day holds is the sum of its rows; never changed.
+
+    A day is 24 hours from a quarter of an hour of UTC on, at which days begin in some zone; `slot` is which quarter of the day of
+    UTC that is. `orders` were accepted in it, and `spent` is twice the median of their milliseconds. Without a currency it is the day
+    of all orders, kept where there are several currencies. Personal data: none.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    tenant_id = models.UUIDField()
+    slot = models.SmallIntegerField()
+    start = models.DateTimeField()
+    currency = models.CharField(max_length=3, blank=True)
+    orders = models.BigIntegerField()
+    spent = models.BigIntegerField()
+
+    security: ClassVar = TableSecurity(append_only=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(slot__range=(0, 95)), name="suppliers_acceptanceday_slot"),
+        ]
+        indexes = [models.Index(fields=["tenant_id", "slot", "start"], name="suppliers_acceptanceday_by_day")]
+
+    def __str__(self) -> str:
+        return f"{self.start}"
+
+
+class AcceptanceMark(TenantRow):
+    """How far medians of acceptance are kept: of the roll-ups with ids above `after_id`, up to `upto_id`; never changed.
+
+    Metrics find the median of a day anew out of its rows where there are some above the last mark. Personal data: none.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    tenant_id = models.UUIDField()
+    after_id = models.UUIDField()
+    upto_id = models.UUIDField()
+    rows = models.BigIntegerField()
+    created_at = models.DateTimeField()
+
+    security: ClassVar = TableSecurity(append_only=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant_id", "after_id"], name="suppliers_acceptancemark_follows_once"),
+            models.UniqueConstraint(fields=["tenant_id", "upto_id"], name="suppliers_acceptancemark_ends_once"),
+            models.CheckConstraint(condition=Q(upto_id__gt=F("after_id")), name="suppliers_acceptancemark_goes_on"),
+        ]
+
+    def __str__(self) -> str:
+        return f"up to {self.upto_id}"
+
+
 class RollUpMark(TenantRow):
     """How far the roll-ups are summed up: a batch holds the rows with ids above `after_id`, up to `upto_id`; never changed.
 

@@ -1,4 +1,4 @@
-"""The rule that sums of roll-ups are what was summed up, for `prove_invariants`. Source: contract, supply-invoice.md 6."""
+"""The rule that sums and medians of roll-ups are what was summed up, for `prove_invariants`. Source: contract, supply-invoice.md 6."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -7,6 +7,8 @@ from uuid import UUID
 from core.db import tenant_context
 from core.invariants import Breach
 from core.named_rows import fetch
+
+from .acceptances import SPENT, medians_sql
 
 RULE: Final = "figures"
 
@@ -45,18 +47,36 @@ UNION ALL SELECT 'due', 'sums of days and those of when they end differ in ' || 
   FULL JOIN due u ON u.slot = w.slot WHERE (coalesce(w.entries, 0), coalesce(w.quantity, 0), coalesce(w.base, 0), coalesce(w.in_time, 0))
   <> (coalesce(u.entries, 0), coalesce(u.quantity, 0), coalesce(u.base, 0), coalesce(u.in_time, 0)) HAVING count(*) > 0
 """
+_TENANT: Final = "%(tenant)s"
+_UPTO: Final = f"(SELECT max(m.upto_id::text)::uuid FROM suppliers_acceptancemark m WHERE m.tenant_id = {_TENANT})"
+_ORDERS: Final = (
+    f"(SELECT {SPENT} FROM suppliers_rollup k CROSS JOIN mark m WHERE k.tenant_id = {_TENANT} AND k.kind = 'accepted' AND k.id <= m.id"
+    " GROUP BY k.tenant_id, 1, 2, 3 HAVING sum(k.entries) > 0)"
+)
+# Every day that holds an acceptance up to the last mark of medians is found anew.
+_MEDIANS: Final = f"""
+WITH mark AS MATERIALIZED (SELECT {_UPTO} AS id), kept AS (
+  SELECT k.slot, k.start, k.currency, sum(k.orders) AS orders, sum(k.spent) AS spent FROM suppliers_acceptanceday k
+  WHERE k.tenant_id = {_TENANT} GROUP BY k.tenant_id, 1, 2, 3 HAVING sum(k.orders) <> 0 OR sum(k.spent) <> 0),
+found AS ({medians_sql(_ORDERS)})
+SELECT 'accepted' AS kind, 'medians of days are not those of the rows in ' || count(*) || ' days' AS what
+FROM found f FULL JOIN kept k ON k.slot = f.slot AND k.start = f.start AND k.currency = f.currency
+WHERE coalesce(f.orders, 0) <> coalesce(k.orders, 0) OR coalesce(f.spent, 0) <> coalesce(k.spent, 0) HAVING count(*) > 0
+"""
 
 
 class _Differing(NamedTuple):
-    """A kind of roll-ups whose sums are not what was summed up."""
+    """A kind of roll-ups whose sums or medians are not what was summed up."""
 
     kind: str
     what: str
 
 
 def breaches(tenant_id: UUID) -> Iterator[Breach]:
-    """Yield the kinds of roll-ups whose sums are not what was summed up."""
+    """Yield the kinds of roll-ups whose sums or medians are not what was summed up."""
     with tenant_context(tenant_id):
-        found = fetch(_Differing, _QUESTION, {"tenant": tenant_id})
+        found = [
+            row for question in (_QUESTION, _MEDIANS) for row in fetch(_Differing, question, {"tenant": tenant_id})
+        ]
     for one in found:
         yield Breach(RULE, tenant_id, "suppliers_rollupsum", tenant_id, f"{one.kind}: {one.what}")

@@ -92,7 +92,6 @@ PIECES = {
     "fhir_api.history._MINE",
     "organizations.queries.location_reach._TREE",
     "suppliers.analytics.stock._ALLOCATED",
-    "suppliers.analytics.stock._RESERVED",
     "webhooks.handlers._STORE",
     "suppliers.analytics.reports.sources.base._KEEP",
     "suppliers.storefront.files.shapes._OFFERED",

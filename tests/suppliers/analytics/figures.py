@@ -112,7 +112,7 @@ def rows_read(tenant_id: UUID, name: str, days: int, zone: str, group: str = "")
 
 def _rows_of(node: dict[str, Any]) -> int:
     mine = 0
-    if str(node.get("Relation Name", "")).startswith(("suppliers_rollup", "suppliers_dueday")):
+    if str(node.get("Relation Name", "")).startswith(("suppliers_rollup", "suppliers_dueday", "suppliers_acceptance")):
         left_out = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
         mine = round((node["Actual Rows"] + left_out) * node["Actual Loops"])
     return mine + sum(_rows_of(one) for one in node.get("Plans", ()))

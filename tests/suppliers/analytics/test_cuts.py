@@ -99,6 +99,10 @@ def test_parameters_are_written_once_for_a_span() -> None:
         end_seconds="{-3600,-7200}",
         end_firsts="{2026-03-28,2026-03-29}",
         end_lasts="{2026-03-28,2026-03-29}",
+        median_slots="{92}",
+        median_firsts="{2026-03-27T23:00:00+00:00}",
+        median_lasts="{2026-03-27T23:00:00+00:00}",
+        rest_places="{2}",
     )
     again = Period(begin, end, "day", zone)
     assert parameters_of(again, grouped=False) is parameters_of(again, grouped=False)
