@@ -19,7 +19,12 @@ _ending: mmap.mmap | None = None
 
 
 def enqueue(task: str, *, expires_seconds: int | None = None, **arguments: Any) -> None:
-    """Send a task by name once the open transaction is committed; a broker that does not answer is only logged."""
+    """Send a task by name once the open transaction is committed; a broker that does not answer is only logged.
+
+    A transaction sends the same message once, however often it is enqueued.
+    """
+    if _is_enqueued(task, arguments):
+        return
 
     def send() -> None:
         global _quiet_until
@@ -31,7 +36,18 @@ def enqueue(task: str, *, expires_seconds: int | None = None, **arguments: Any) 
             _quiet_until = time.monotonic() + _QUIET_SECONDS
             log.warning("task message not sent", extra={"task": task, "error": type(error).__name__})
 
+    send.message = (task, arguments)  # type: ignore[attr-defined]
     transaction.on_commit(send, robust=True)
+
+
+def _is_enqueued(task: str, arguments: dict[str, Any]) -> bool:
+    """Tell whether the open transaction sends the message already, and no savepoint can take that back before its own."""
+    held = transaction.get_connection()
+    open_here = {*held.savepoint_ids}
+    return any(
+        points <= open_here and getattr(waiting, "message", None) == (task, arguments)
+        for points, waiting, _ in held.run_on_commit
+    )
 
 
 def share_ending() -> None:

@@ -1,11 +1,13 @@
 """Messages to the workers outlive the wait of a worker that a busy machine gives little."""
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 import orjson
 import pytest
 import redis
 from django.conf import settings
+from django.db import transaction
 
 from config.celery import app
 from config.schedule import SCHEDULE
@@ -64,3 +66,31 @@ def test_no_periodic_message_expires_before_a_starved_worker_sees_it():
     own = {name: task.expires for name, task in app.tasks.items() if task.expires is not None}
     assert DISPATCH in own
     assert {name for name, seconds in own.items() if timedelta(seconds=seconds) < LEAST} == set()
+
+
+def test_a_transaction_rings_once(broker):
+    with transaction.atomic():
+        for _ in range(3):
+            jobs.enqueue(RELAY, expires_seconds=jobs.RING_SECONDS)
+            jobs.enqueue(CARRY_ON, expires_seconds=jobs.RING_SECONDS)
+        assert (broker.llen("celery"), broker.llen("bulk")) == (0, 0)
+    assert (broker.llen("celery"), broker.llen("bulk")) == (1, 1)
+    with transaction.atomic():
+        jobs.enqueue(RELAY, expires_seconds=jobs.RING_SECONDS)
+    assert broker.llen("celery") == 2
+
+
+def test_what_a_savepoint_takes_back_is_rung_for_others(broker):
+    with transaction.atomic():
+        with suppress(LookupError), transaction.atomic():
+            jobs.enqueue(RELAY, expires_seconds=jobs.RING_SECONDS)
+            raise LookupError
+        jobs.enqueue(RELAY, expires_seconds=jobs.RING_SECONDS)
+    assert broker.llen("celery") == 1
+    with transaction.atomic():
+        with transaction.atomic():
+            jobs.enqueue(RELAY, expires_seconds=jobs.RING_SECONDS)
+        with suppress(LookupError), transaction.atomic():
+            jobs.enqueue(RELAY, expires_seconds=jobs.RING_SECONDS)
+            raise LookupError
+    assert broker.llen("celery") == 2
