@@ -111,8 +111,11 @@ def save_call(row: Any, *names: str, at: datetime, versions: tuple[str, ...] = (
 def save_all_call(changed: Sequence[Any], *names: str, at: datetime, versions: tuple[str, ...] = ("version",)) -> Call:
     """Return the statement that saves the same columns of several locked rows of one tenant, each as its next version.
 
-    The values are sent as one JSON document, so the statement is the same for two rows and for hundreds.
+    The values are sent as one JSON document, so the statement is the same for two rows and for hundreds. One row is looked up
+    by its key.
     """
+    if len(changed) == 1:
+        return save_call(changed[0], *names, at=at, versions=versions)
     for row in changed:
         for name in versions:
             setattr(row, name, getattr(row, name) + 1)

@@ -37,7 +37,8 @@ _LINE: Final = (
     " coalesce(e -> 'snapshot' ->> 'category', '') AS category, t.owner_tenant_id AS buyer_id, NULL::uuid AS location_id,"
     " t.representation ->> 'currency' AS currency"
 )
-_NAMED: Final = "SELECT unnest($2::uuid[])"
+# PostgreSQL would count the ids of an array that it sees, and plan each execution for as many.
+_NAMED: Final = "SELECT unnest((SELECT $2::uuid[]))"
 _ORDER: Final = keyed("suppliers_receivedorder", _NAMED, alias="t")
 _DELIVERY: Final = keyed("suppliers_receiveddelivery", _NAMED, alias="d")
 _LINES: Final = f"FROM {_ORDER} CROSS JOIN LATERAL jsonb_array_elements(t.lines) AS e WHERE t.tenant_id = $1"

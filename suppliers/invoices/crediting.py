@@ -20,7 +20,7 @@ from .drawing import draw_up, take_totals
 from .models import Invoice, InvoiceLine
 from .numbering import claim
 from .refusals import CreditExceedsInvoice
-from .settling import Settled, Work, insert_calls, settle
+from .settling import Settled, Work, insert_call, settle
 from .states import OPEN, InvoiceStatus, InvoiceType
 
 _REASON: Final = "Allowance of the invoice"
@@ -49,7 +49,7 @@ def place(work: Work, note: Invoice, lines: Sequence[InvoiceLine], data: Mapping
     _credit(billed, original, note)
     billed.add(note, lines)
     work.new.append(note)
-    calls = insert_calls(billed, note)
+    calls = [insert_call(note)]
     work.tell(note, "credit_note.issued", was=None, by=by)
     if original.status == InvoiceStatus.DISPUTED:
         work.resolve(original, by=by)

@@ -21,7 +21,7 @@ from .drawing import check_delivered, check_not_over, delivered_call, draw_up, r
 from .finding import BilledOrder, managed_order
 from .models import Invoice
 from .numbering import MEMBER, claim, evidence_calls
-from .settling import Work, insert_calls, settle
+from .settling import Work, insert_call, settle
 
 
 @needs_transaction
@@ -72,7 +72,7 @@ def _issue(
     else:
         check_not_over(billed, invoice, lines)
         billed.add(invoice, lines)
-        calls = insert_calls(billed, invoice)
+        calls = [insert_call(invoice)]
         work.new.append(invoice)
         work.tell(invoice, "invoice.issued", was=None, by=by)
     settled = settle(work)

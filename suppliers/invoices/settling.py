@@ -178,10 +178,12 @@ def _save_invoices(work: Work, made: Settled) -> None:
     """Save the invoices and lines that have become different; credit notes are never changed."""
     billed, at = work.billed, work.at
     made.touched += [(INVOICES, one.pk) for one in work.new]
+    made.calls += [_insert_lines_call(billed, one) for one in work.new]  # as the match has left them
     invoices = [one for one in billed.invoices if not one.is_credit_note]
     shared = [one for one in invoices if _differs(billed, one, _SHARED, _LINE_SHARED)]
     own = [one for one in invoices if one not in shared and _differs(billed, one, _OWN, _LINE)]
-    moved = [line for one in invoices for line in billed.of[one.pk] if billed.changed(line, _LINE)]
+    kept = [one for one in invoices if one not in work.new]
+    moved = [line for one in kept for line in billed.of[one.pk] if billed.changed(line, _LINE)]
     if moved:
         made.calls.append(save_all_call(moved, *_LINE, at=at))
     if shared:
@@ -196,11 +198,15 @@ def _differs(billed: Billed, invoice: Invoice, names: Sequence[str], of_lines: S
     return billed.changed(invoice, names) or any(billed.changed(one, of_lines) for one in billed.of[invoice.pk])
 
 
-def insert_calls(billed: Billed, invoice: Invoice) -> list[Call]:
-    """Return the statements that insert a new document with its lines; it must not have left its first state yet."""
+def insert_call(invoice: Invoice) -> Call:
+    """Return the statement that inserts a new document, which must not have left its first state yet; `settle` adds its lines."""
+    return rows.insert(invoice)
+
+
+def _insert_lines_call(billed: Billed, invoice: Invoice) -> Call:
     names = [one.attname for one in InvoiceLine._meta.concrete_fields]
     lines = [{name: _json(getattr(line, name)) for name in names} for line in billed.of[invoice.pk]]
-    return [rows.insert(invoice), rows.insert_all(InvoiceLine, lines)]
+    return rows.insert_all(InvoiceLine, lines)
 
 
 def _json(value: Any) -> Any:
@@ -254,4 +260,4 @@ def _variance(billed: Billed, row: Invoice) -> str | None:
     return f"{Decimal(over):.4f}"
 
 
-__all__ = ["PAYABLE", "News", "Settled", "Work", "insert_calls", "settle"]
+__all__ = ["PAYABLE", "News", "Settled", "Work", "insert_call", "settle"]
