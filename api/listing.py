@@ -21,7 +21,7 @@ from .shapes import Selection, Shape, select
 from .sorts import ORDERING_FIELDS, Sort, SortBy, UnknownSort, sort_of, tie_break
 
 _REACH = re.compile(r"LIMIT (.+) OFFSET (.+)")
-_USUAL = (20, 51)  # the default limits: 20 of page lists, 50 of cursor lists, which read one row more
+_USUAL = (20, 21, 51)  # the usual limits: 20 of page lists, 20 and 50 of cursor lists, which read one row more
 CONTROL = ("fields", "include", "sort", "limit")
 
 
@@ -216,20 +216,28 @@ class _Builder:
         """The SELECT of the page's rows of a union that finds their keys first, so that no other row is put together.
 
         Each table gives as many as the page reaches, in the order of its index. The version is compared so that it has to be
-        read, since it is in no index: PostgreSQL would read all keys from another index otherwise, and sort them. `OFFSET 0`
-        keeps the second step from becoming a join with all rows.
+        read, since it is in no index: PostgreSQL would read all keys from another index otherwise, and sort them. For the same
+        reason the reach is a parameter: the plan is then made for a part of the rows, and begins with the first of them.
+        `OFFSET 0` keeps the second step from becoming a join with all rows.
         """
-        key, order_by, reach = f'"{self.shape.key}"', self.query.order.sql, _REACH.sub(r"LIMIT (\1) + (\2)", tail)
+        key, order_by, reach = f'"{self.shape.key}"', self.query.order.sql, self.reach(tail)
         version = f'"{self.shape.version}"'
         found = " UNION ALL ".join(
-            f"(SELECT {self.kept()}, t.{version} FROM {one} t {self.clause()} ORDER BY {order_by} {reach})"
+            f"(SELECT {self.kept()}, t.{version} FROM ({one.sql}) t {self.clause()} ORDER BY {order_by} {reach})"
             for one in self.shape.branches
         )
         same = f"t.{key} = k.{key} AND t.{version} = k.{version}"
         return (
             f"SELECT p.* FROM (SELECT t.{key}, t.{version} FROM ({found}) t ORDER BY {order_by} {tail}) k CROSS JOIN LATERAL"
-            f" (SELECT t.* FROM {self.shape.table} t WHERE {self.tenant} AND {same} OFFSET 0) p"
+            f" (SELECT t.* FROM {self.shape.built} t WHERE {self.tenant} AND {same} OFFSET 0) p"
         )
+
+    def reach(self, tail: str) -> str:
+        """The LIMIT of rows that reach to the end of a page."""
+        if "OFFSET" in tail:
+            return _REACH.sub(r"LIMIT (\1) + (\2)", tail)
+        self.parameters.append(tail.removeprefix("LIMIT "))
+        return f"LIMIT ${len(self.parameters)}::bigint"
 
     def rows(self, tail: str) -> Call:
         """The statement for the page's rows: JSON text, the sort keys as text, and the shape's `whose`, if it has one."""
@@ -379,7 +387,7 @@ def _one(shape: Shape, selection: Selection, extra: str = "", count: int = 0) ->
     version = f't."{shape.version}"::text' if shape.version else "''"
     version += f" || coalesce(';' || {shape.unversioned}, '')" if shape.unversioned else ""
     return _statement(
-        f"SELECT row_to_json(r)::text, {version} FROM {shape.table} t CROSS JOIN LATERAL "
+        f"SELECT row_to_json(r)::text, {version} FROM {shape.built} t CROSS JOIN LATERAL "
         f"(SELECT {shape.select(selection)}) r WHERE {' AND '.join(where)}",
         tenant="$2",
     )

@@ -11,7 +11,7 @@ from django.db import models
 
 from core.errors import Malformed
 
-from .unions import Union
+from .unions import Branch, Union
 
 
 class UnknownField(Malformed):
@@ -70,7 +70,12 @@ class Shape:
         return self.rows or f'"{self.model._meta.db_table}"'
 
     @property
-    def branches(self) -> tuple[str, ...]:
+    def built(self) -> str:
+        """The same for whoever reads members of rows that are found by their key."""
+        return self.rows.built if isinstance(self.rows, Union) else self.table
+
+    @property
+    def branches(self) -> tuple[Branch, ...]:
         """The rows of each table, if they are a union."""
         return self.rows.branches if isinstance(self.rows, Union) else ()
 

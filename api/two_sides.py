@@ -5,15 +5,22 @@ creates a document, ask for one side: that of the tenant's only kind, else a key
 buyer, and `side` says otherwise. Source: contract, supply.md 2 "Which side is asked".
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, ClassVar, Final
+from uuid import UUID
 
 from core.actor import Actor
+from core.conditions import Condition
 from core.errors import FieldError, Forbidden, InvalidFields
+from core.pipeline import Call, Rows
 
 from .families import CredentialKind, CredentialNotAccepted, kind_of
+from .listing import Listing, Query
 from .operations import Operation
 from .permissions import BUYER, BUYING_KINDS, authorize
+from .unions import Union
 from .views import ApiViewSet
 
 SUPPLIER: Final = "supplier"
@@ -24,6 +31,18 @@ SIDE_PARAMETER: Final = {
     "description": "As whom a tenant asks that is both: `buyer` unless said otherwise; a key is always the supplier's.",
     "schema": {"type": "string", "enum": [*SIDES]},
 }
+
+# By tenant and by the side that it would ask for, that of its last list; a tenant that becomes both is read twice once.
+_known: dict[tuple[UUID, str], str] = {}
+_KNOWN_AT_MOST: Final = 50_000
+
+
+@lru_cache(maxsize=64)
+def listing_of_side(listing: Listing, side: str) -> Listing:
+    """Return the list of what a tenant has as one side: no table is planned in which it can have nothing."""
+    shape = listing.shape
+    assert isinstance(shape.rows, Union)
+    return replace(listing, shape=replace(shape, rows=shape.rows.of_side(side)))
 
 
 def possible_sides(actor: Actor) -> list[str]:
@@ -42,7 +61,12 @@ def asked_side(actor: Actor, asked: str | None) -> str:
     possible = possible_sides(actor)
     if len(possible) == 1:
         return possible[0]
-    return asked or (SUPPLIER if kind_of(actor.subject) is CredentialKind.API_KEY else BUYER)
+    return asked or _usual(is_key=kind_of(actor.subject) is CredentialKind.API_KEY)
+
+
+def _usual(*, is_key: bool) -> str:
+    """Return the side of a tenant that is both, where nothing else is asked."""
+    return SUPPLIER if is_key else BUYER
 
 
 def authorize_side(operation: Operation, actor: Actor, side: str, *, feature: str) -> None:
@@ -63,11 +87,13 @@ def authorize_side(operation: Operation, actor: Actor, side: str, *, feature: st
 class TwoSidedViewSet(ApiViewSet):
     """Base of viewsets of documents that both parties read and write at the same addresses.
 
-    `buyer_feature` is the plan's feature that the buyer needs. `side` is that of the request, once it is known.
+    `buyer_feature` is the plan's feature that the buyer needs. `side` is that of the request, once it is known. A list reads the
+    tables of the side that is `expected`; the trip says which one it is, and where that is the other, the list is read again.
     """
 
     buyer_feature: ClassVar[str] = ""
     side: str = ""
+    expected: str = ""
 
     @property
     def is_key(self) -> bool:
@@ -77,6 +103,26 @@ class TwoSidedViewSet(ApiViewSet):
     def side_of(self, target: Any) -> str:
         """Return the caller's side in a target that was found."""
         raise NotImplementedError
+
+    def read(self, calls: Callable[[UUID], Sequence[Call]]) -> tuple[Actor, list[Rows]]:
+        """Run statements as any view does; those of a list for the side that the tenant turns out to be."""
+        if self.action != "list":
+            return super().read(calls)
+        asked = self.request.GET.get("side", "")
+        usual = asked if asked in SIDES else _usual(is_key=self.is_key)
+        key = (self._tenant_id(), usual)
+        self.expected = _known.get(key, usual)
+        found = super().read(calls)
+        if self.side != self.expected:
+            self.expected = self.side
+            found = super().read(calls)
+        if len(_known) > _KNOWN_AT_MOST:
+            _known.clear()
+        _known[key] = self.side
+        return found
+
+    def _query(self, listing: Listing, extra: Sequence[Condition], *paging: str) -> Query:
+        return super()._query(listing_of_side(listing, self.expected), extra, *paging)
 
     def _check(self, actor: Actor) -> None:
         operation = self.operation

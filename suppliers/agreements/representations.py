@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from api.representation_sql import INSTANT
 from api.representations import BlankAsNull, Computed, Document, OpenChoice, Representation
+from suppliers.company.party_names import party_name_sql
 from suppliers.company.serializers import MoneyIn, PaymentTermsIn
 from suppliers.files.serializers import HandedFileOut
 
@@ -74,10 +75,6 @@ class AgreementFileOut(HandedFileOut):
     """A file of the agreement, as it was when it was named; `GET /v1/files/{id}` has a link to its content."""
 
 
-def _named(column: str) -> str:
-    return f"SELECT n.name FROM organizations_tenant n WHERE n.id = t.{column}"
-
-
 class PriceAgreementOut(Representation):
     """A version of a price agreement without its lines; all versions have the id of the agreement."""
 
@@ -85,9 +82,9 @@ class PriceAgreementOut(Representation):
     agreement_number = BlankAsNull(source="number", allow_null=True, help_text="null: not proposed yet")
     status = OpenChoice(choices=STATUSES)
     supplier_id = serializers.UUIDField(source="supplier_tenant_id")
-    supplier_name = Computed(_named("supplier_tenant_id"), serializers.CharField())
+    supplier_name = Computed(party_name_sql("supplier_tenant_id"), serializers.CharField())
     buyer_id = Computed("t.buyer_tenant_id", serializers.UUIDField())
-    buyer_name = Computed(_named("buyer_tenant_id"), serializers.CharField())
+    buyer_name = Computed(party_name_sql("buyer_tenant_id"), serializers.CharField())
     proposed_by = Computed(
         "CASE WHEN t.status <> 'draft' THEN t.author END", OpenChoice(choices=Side.choices, allow_null=True)
     )

@@ -94,7 +94,7 @@ class ShipmentViewSet(ApiViewSet):
 def _one(selection: Selection) -> Statement:
     """The statement of one delivery: JSON, version, and the side of the tenant in it; $1 the tenant, $2 the delivery."""
     return Statement.of(
-        f"SELECT row_to_json(r)::text, t.version::text, t.side FROM {ROWS} t"
+        f"SELECT row_to_json(r)::text, t.version::text, t.side FROM {ROWS.built} t"
         f" CROSS JOIN LATERAL (SELECT {_SHAPE.select(selection)}) r"
         f" WHERE t.tenant_id = $1 AND t.id = $2 AND t.number <> '' AND {WITHIN.sql}".replace(TENANT, "$1")
     )

@@ -49,7 +49,7 @@ WITHIN: Final = reach("delivery_location_id", below=True, null=True)
 def _one(selection: Selection) -> Statement:
     """The statement of one return: JSON, version, and the side of the tenant in it; $1 the tenant, $2 the return."""
     return Statement.of(
-        f"SELECT row_to_json(r)::text, t.version::text, t.side FROM {ROWS} t"
+        f"SELECT row_to_json(r)::text, t.version::text, t.side FROM {ROWS.built} t"
         f" CROSS JOIN LATERAL (SELECT {_SHAPE.select(selection)}) r WHERE t.tenant_id = $1 AND t.id = $2 AND {WITHIN.sql}".replace(
             TENANT, "$1"
         )

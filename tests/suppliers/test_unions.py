@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 
 from api.shapes import Shape
+from api.unions import Union
 from core.conditions import TENANT
 from core.db import tenant_context
 from suppliers.agreements.representations import PriceAgreementOut
@@ -40,9 +41,27 @@ def test_keys_are_found_without_building_rows(shape: Shape) -> None:
 def test_page_comes_in_the_order_of_indexes(shape: Shape, column: str, way: str) -> None:
     where, order = f"t.tenant_id = {TENANT}", f"t.{column}{way}, t.id{way}"
     for branch in shape.branches:
-        plan = _plan(f"SELECT t.id, t.version FROM {branch} t WHERE {where} ORDER BY {order} LIMIT 20")
+        plan = _plan(f"SELECT t.id, t.version FROM ({branch.sql}) t WHERE {where} ORDER BY {order} LIMIT 20")
         # A supplier has few drafts at a time.
         assert ("Sort" in plan) == ("suppliers_shipmentdraft" in plan), plan
+
+
+@pytest.mark.parametrize("shape", _SHAPES, ids=lambda one: one.name)
+def test_json_of_a_copy_is_decompressed_once(shape: Shape) -> None:
+    plan = _plan(f"SELECT t.* FROM {shape.built} t WHERE t.tenant_id = {TENANT} AND t.id = {TENANT}")
+    assert not re.search(r"c\.representation\)? *(->|#>)", plan)
+    # A node of its own gives the value, which the members then are taken from.
+    assert len(re.findall(r"Output: \(c\.representation \|\| '{}'::jsonb\)$", plan, re.MULTILINE)) == 1
+
+
+@pytest.mark.parametrize("shape", _SHAPES, ids=lambda one: one.name)
+@pytest.mark.parametrize("side", ["buyer", "supplier"])
+def test_a_side_reads_its_own_tables(shape: Shape, side: str) -> None:
+    assert isinstance(shape.rows, Union)
+    kept = shape.rows.of_side(side)
+    plan = _plan(f"SELECT t.id, t.side FROM {kept} t WHERE t.tenant_id = {TENANT}")
+    assert ("_received" in plan) == (side == "supplier")
+    assert {one.side for one in shape.branches if one not in kept.branches} == {"buyer", "supplier"} - {side}
 
 
 def _plan(sql: str) -> str:

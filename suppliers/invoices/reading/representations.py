@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from api.representation_sql import INSTANT
 from api.representations import BlankAsNull, Computed, Document, OpenChoice, Representation
+from suppliers.company.party_names import party_name_sql
 from suppliers.invoices.models import Invoice
 from suppliers.invoices.representations import AMOUNTS, ChargeOut, DiscountOut, StatedTotalsOut
 from suppliers.invoices.states import DisputeReason, InvoiceStatus, InvoiceType, MatchResult, MatchStatus
@@ -109,7 +110,7 @@ def _instant(column: str, *, allow_null: bool = True) -> Computed:
 
 
 def _named(column: str) -> Computed:
-    return Computed(f"SELECT n.name FROM organizations_tenant n WHERE n.id = t.{column}", serializers.CharField())
+    return Computed(party_name_sql(column), serializers.CharField())
 
 
 def _match(lines: str = "") -> str:
@@ -198,3 +199,4 @@ class IssuedInvoiceOut(InvoiceWithLinesOut):
 
     class Meta(InvoiceWithLinesOut.Meta):
         name = "issued invoice"
+        rows = ROWS.of_side(Party.SUPPLIER.value)

@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from api.representation_sql import INSTANT
 from api.representations import BlankAsNull, Computed, OpenChoice, Representation
+from suppliers.company.party_names import party_name_sql
 from suppliers.orders.representations import amount_of
 from suppliers.orders.shapes import timeline_sql, timeline_total_sql
 from suppliers.orders.states import Party
@@ -24,7 +25,7 @@ def _instant(column: str) -> Computed:
 
 
 def _named(column: str) -> Computed:
-    return Computed(f"SELECT n.name FROM organizations_tenant n WHERE n.id = t.{column}", serializers.CharField())
+    return Computed(party_name_sql(column), serializers.CharField())
 
 
 class PaidInvoiceOut(serializers.Serializer[None]):

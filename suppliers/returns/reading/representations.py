@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from api.representation_sql import INSTANT
 from api.representations import BlankAsNull, Computed, Document, OpenChoice, Representation
+from suppliers.company.party_names import party_name_sql
 from suppliers.orders.representations import PackagingSnapshotOut
 from suppliers.orders.shapes import EMBEDDED, timeline_sql, timeline_total_sql
 from suppliers.orders.states import Party
@@ -73,7 +74,7 @@ def _instant(column: str) -> Computed:
 
 
 def _named(column: str) -> Computed:
-    return Computed(f"SELECT n.name FROM organizations_tenant n WHERE n.id = t.{column}", serializers.CharField())
+    return Computed(party_name_sql(column), serializers.CharField())
 
 
 class ReturnAuthorizationOut(Representation):
