@@ -44,7 +44,9 @@ SELECT uuidv7(), tenant_id, now(), now(), 1, %(product)s, location_id, lot_id, 1
 )
 _LOT: Final = """
 SELECT l.id::text, l.product_id::text FROM suppliers_lot l WHERE l.tenant_id = %s AND l.product_id = ANY(%s::uuid[])
-  AND l.status = 'released' ORDER BY l.id LIMIT 1
+  AND l.status = 'released' AND NOT EXISTS (SELECT FROM suppliers_reservation r
+    WHERE r.tenant_id = l.tenant_id AND r.product_id = l.product_id AND r.status = 'active')
+ORDER BY l.id LIMIT 1
 """
 _TOLD: Final = """
 SELECT count(*) FROM suppliers_recallnotice n JOIN suppliers_recall r ON r.tenant_id = n.tenant_id AND r.id = n.recall_id
