@@ -63,7 +63,8 @@ def _candidate(one: Source) -> given.Candidate:
     if isinstance(one, Contract):
         distance = DISTANCES[one.audience]
         refusal = "not_assigned" if distance is None else None
-        rank = (distance or 0, int(one.category is not None), -one.priority)
+        subject = len(CATEGORIES) - CATEGORIES.index(one.category) if one.category else 0
+        rank = (distance or 0, subject, -one.priority)
         left = None if one.cap is None else one.cap - one.used
     elif isinstance(one, PriceList):
         refusal = None if one.mine else "not_assigned"

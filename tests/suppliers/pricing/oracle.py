@@ -122,6 +122,9 @@ def goes_before(world: World, one: Source, other: Source) -> bool:
         # The contract says "product line before category line"
         if (one.category is None) != (other.category is None):
             return one.category is None
+        # "Specificity" goes on among categories: the nearer one first (decision 99)
+        if one.category != other.category:
+            return CATEGORIES.index(str(one.category)) > CATEGORIES.index(str(other.category))
     if isinstance(one, PriceList) and isinstance(other, PriceList) and one.scope != other.scope:
         # The contract says "assigned to the buyer tenant, then to one of his organizations, then to one of his groups, then the public list"
         return SCOPES.index(one.scope) < SCOPES.index(other.scope)
