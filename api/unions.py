@@ -35,22 +35,17 @@ class Branch(NamedTuple):
 
 
 class Union(str):
-    """The SQL of rows of several tables, in parentheses. To find rows, use it as it is; to read found ones, use `built`.
+    """The SQL of rows of several tables, in parentheses. To find rows, use it as it is; to read found ones, use `built`."""
 
-    `whole` are the rows of all tables, where these are of one side.
-    """
-
-    __slots__ = ("branches", "built", "whole")
+    __slots__ = ("branches", "built")
     branches: tuple[Branch, ...]
     built: str
-    whole: "Union"
 
     def __new__(cls, branches: Sequence[Branch]) -> "Union":
         """Join the SQL of the branches."""
         made = super().__new__(cls, f"({' UNION ALL '.join(one.sql for one in branches)})")
         made.branches = tuple(branches)
         made.built = f"({' UNION ALL '.join(one.built for one in branches)})"
-        made.whole = made
         return made
 
     def of_side(self, side: str) -> "Union":
@@ -60,9 +55,7 @@ class Union(str):
 
 @lru_cache(maxsize=64)
 def _of_side(rows: Union, side: str) -> Union:
-    made = Union([one for one in rows.branches if one.side in ("", side)])
-    made.whole = rows.whole
-    return made
+    return Union([one for one in rows.branches if one.side in ("", side)])
 
 
 def union_of(

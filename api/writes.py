@@ -24,7 +24,7 @@ from .filters import check_names
 from .listing import one_call
 from .operations import Operation
 from .reads import ReadingViewSet
-from .shapes import Selection, select
+from .shapes import Selection, Shape, select
 from .writing import Answer, Command, form_digest, read_body
 
 log = logging.getLogger(__name__)
@@ -193,9 +193,13 @@ class WritingViewSet(ReadingViewSet):
         outcomes = operation.run(*(given[name] for name in operation.arguments()), **more) if sound else ()
         return batches.answered(operation.body, command.data, outcomes)
 
+    def read_back_shape(self) -> Shape | None:
+        """Return the shape by which a changed object is read for the answer; a view may read fewer tables than others do."""
+        return self.operation.shape
+
     def _reading(self, actor: Actor) -> tuple[Selection, ReadBack | None]:
         """Return the selection of the answer, and the statement that reads the changed object."""
-        shape = self.operation.shape
+        shape = self.read_back_shape()
         if shape is None:
             return Selection(), None
         chosen = select(shape, self.request.GET.get("fields"), self.request.GET.get("include"))

@@ -1,5 +1,6 @@
 """HTTP of invoices: issued by suppliers for an order, and read and answered at one address by both parties."""
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar, Final
 from uuid import UUID
@@ -11,7 +12,7 @@ from api import line_pages, preconditions
 from api.filters import check_names
 from api.operations import Operation
 from api.page_numbers import InvalidPage
-from api.shapes import Selection, select
+from api.shapes import Selection, Shape, select
 from api.sorts import ORDERING_FIELDS, SortBy
 from api.two_sides import TwoSidedViewSet
 from api.views import ApiViewSet
@@ -48,6 +49,7 @@ from .serializers import (
 _READ: Final = "orders:read"
 _MEMBERS: Final = "procurement.invoices"
 _SHAPE: Final = InvoiceWithLinesOut.shape
+_ISSUED: Final = replace(IssuedInvoiceOut.shape, rows=ROWS.of_side(Party.SUPPLIER.value))
 _ISSUING: Final = (
     InvoiceNumberTaken,
     OverInvoiced,
@@ -81,6 +83,10 @@ class OrderInvoiceViewSet(ApiViewSet):
             errors=(*_ISSUING, VersionConflict, PartyClosed),
         ),
     }
+
+    def read_back_shape(self) -> Shape:
+        """Return the shape over the supplier's copies: nobody else issues here."""
+        return _ISSUED
 
     def location(self, key: object, status: int) -> str:
         """Return where the invoice is read."""

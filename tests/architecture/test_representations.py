@@ -21,7 +21,6 @@ from api.listing import Listing, Query, cursor_call, order
 from api.representations import Representation
 from api.shapes import Field, Selection, Shape
 from api.sorts import Sort
-from api.unions import Union
 from config import urls  # noqa: F401  (imports every view, and with them every list)
 from core.conditions import TENANT
 from core.db import BOUND_TENANT
@@ -109,7 +108,7 @@ def written(shape: Shape, tenant_id: Any, keys: list[str]) -> dict[str, Any]:
 
 def rendered(kind: type[Representation], key: str) -> Any:
     """What DRF renders from the row."""
-    shape = compared(kind)
+    shape = kind.shape
     rows = shape.model._base_manager.using(ALIAS)
     if shape.rows:
         table = shape.table.replace(TENANT, BOUND_TENANT)
@@ -141,12 +140,6 @@ def differences(sql: Any, drf: Any, where: str = "") -> Iterator[str]:
             yield from differences(*pair, f"{where}[{position}]")
     elif isinstance(sql, bool) != isinstance(drf, bool) or sql != drf:
         yield f"{where}: PostgreSQL wrote {sql!r}, DRF {drf!r}"
-
-
-def compared(kind: type[Representation]) -> Shape:
-    """Return the shape over the rows of both sides, the own table among them, also where it is read on one side only."""
-    rows = kind.shape.rows
-    return replace(kind.shape, rows=rows.whole) if isinstance(rows, Union) else kind.shape
 
 
 def hold(
@@ -219,7 +212,7 @@ ALIKE: dict[type[Representation], set[str]] = {
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_json_of_postgresql_is_that_of_drf(kind, tenant, long):
     examples = EXAMPLES * 10 if long else EXAMPLES
-    seen = hold(kind, tenant.id, compared(kind), examples)
+    seen = hold(kind, tenant.id, kind.shape, examples)
     members = {member.name for member in (*kind.shape.fields, *kind.shape.includes)}
     columns = {
         name for name, field in kind().fields.items() if field.source not in {"*", ""} and not hasattr(field, "sql")
@@ -228,7 +221,7 @@ def test_json_of_postgresql_is_that_of_drf(kind, tenant, long):
     for more in range(1, MORE + 1):
         if not (still := {name for name in columns & members if len(seen[name]) < 2}):
             break
-        for name, values in hold(kind, tenant.id, compared(kind), examples, seeded=more).items():
+        for name, values in hold(kind, tenant.id, kind.shape, examples, seeded=more).items():
             seen[name] |= values
     assert set(seen) == members
     assert not still, f"{kind.__name__}: the rows never told {still} apart"

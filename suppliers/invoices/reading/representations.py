@@ -199,4 +199,3 @@ class IssuedInvoiceOut(InvoiceWithLinesOut):
 
     class Meta(InvoiceWithLinesOut.Meta):
         name = "issued invoice"
-        rows = ROWS.of_side(Party.SUPPLIER.value)
