@@ -119,12 +119,10 @@ def goes_before(world: World, one: Source, other: Source) -> bool:
         assert far is not None
         if near != far:
             return near < far
-        # The contract says "product line before category line"
-        if (one.category is None) != (other.category is None):
-            return one.category is None
-        # "Specificity" goes on among categories: the nearer one first (decision 99)
-        if one.category != other.category:
-            return CATEGORIES.index(str(one.category)) > CATEGORIES.index(str(other.category))
+        # The contract says "product line before category line"; of categories the nearer one goes first (decision 99)
+        mine, its = nearness(one), nearness(other)
+        if mine != its:
+            return mine > its
     if isinstance(one, PriceList) and isinstance(other, PriceList) and one.scope != other.scope:
         # The contract says "assigned to the buyer tenant, then to one of his organizations, then to one of his groups, then the public list"
         return SCOPES.index(one.scope) < SCOPES.index(other.scope)
@@ -135,9 +133,14 @@ def goes_before(world: World, one: Source, other: Source) -> bool:
     if one.valid_from != other.valid_from:
         return other.valid_from is None or (one.valid_from is not None and one.valid_from > other.valid_from)
     # The contract says "then lower unit price": of one pack, at this quantity
-    mine, its = (Fraction(price_of(world, that) or 0) / base_of(world, that) for that in (one, other))
+    cost, others = (Fraction(price_of(world, that) or 0) / base_of(world, that) for that in (one, other))
     # The contract says "then id"
-    return mine < its if mine != its else one.id < other.id
+    return cost < others if cost != others else one.id < other.id
+
+
+def nearness(line: Contract) -> int:
+    """Return how near the subject of a line is to the product, the product itself being the nearest."""
+    return len(CATEGORIES) if line.category is None else CATEGORIES.index(line.category)
 
 
 def adjust(world: World, winner: Source) -> tuple[Fraction, tuple[str, ...]]:
