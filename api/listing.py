@@ -11,7 +11,7 @@ from uuid import UUID
 from django.core.exceptions import ImproperlyConfigured
 from django.http import QueryDict
 
-from core.conditions import TENANT, SoleTerm
+from core.conditions import TENANT
 from core.pipeline import Call, Statement
 
 from .day_counts import MANY, DayCounts
@@ -291,9 +291,7 @@ class _Builder:
             return None
         place, first = self.costly
         numbers = [f"${first + number}" for number in range(len(one.parameters))]
-        sole = one.sole and SoleTerm(
-            *(getattr(one.sole, part).format(*numbers, term="{term}") for part in SoleTerm.__slots__)
-        )
+        sole = one.sole and one.sole.numbered(numbers)
         where = [*self.where[:place], *self.where[place + 1 :]]
         ids, order = one.ids.format(*numbers), self.query.order.sql
         return Found(self.shape.table, self.shape.key, self.kept(), ids, where, order, tail, sole)

@@ -21,6 +21,10 @@ class SoleTerm:
     ids: str
     has: str
 
+    def numbered(self, names: Sequence[str]) -> "SoleTerm":
+        """Return the same with the names of its parameters; `{term}` still stands for the term."""
+        return SoleTerm(*(one.format(*names, term="{term}") for one in (self.found, self.ids, self.has)))
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:

@@ -178,10 +178,10 @@ class AcceptanceDay(TenantRow):
         return f"{self.start}"
 
 
-class AcceptanceMark(TenantRow):
-    """How far medians of acceptance are kept: of the roll-ups with ids above `after_id`, up to `upto_id`; never changed.
+class BatchMark(TenantRow):
+    """Base of marks: a batch holds the roll-ups with ids above `after_id`, up to `upto_id`; `rows` of them were read. Never changed.
 
-    Metrics find the median of a day anew out of its rows where there are some above the last mark. Personal data: none.
+    Personal data: none.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -191,42 +191,34 @@ class AcceptanceMark(TenantRow):
     rows = models.BigIntegerField()
     created_at = models.DateTimeField()
 
-    security: ClassVar = TableSecurity(append_only=True)
-
     class Meta:
+        abstract = True
         constraints = [
-            models.UniqueConstraint(fields=["tenant_id", "after_id"], name="suppliers_acceptancemark_follows_once"),
-            models.UniqueConstraint(fields=["tenant_id", "upto_id"], name="suppliers_acceptancemark_ends_once"),
-            models.CheckConstraint(condition=Q(upto_id__gt=F("after_id")), name="suppliers_acceptancemark_goes_on"),
+            models.UniqueConstraint(fields=["tenant_id", "after_id"], name="suppliers_%(class)s_follows_once"),
+            models.UniqueConstraint(fields=["tenant_id", "upto_id"], name="suppliers_%(class)s_ends_once"),
+            models.CheckConstraint(condition=Q(upto_id__gt=F("after_id")), name="suppliers_%(class)s_goes_on"),
         ]
 
     def __str__(self) -> str:
         return f"up to {self.upto_id}"
 
 
-class RollUpMark(TenantRow):
+class AcceptanceMark(BatchMark):
+    """How far medians of acceptance are kept: of the roll-ups with ids above `after_id`, up to `upto_id`; never changed.
+
+    Metrics find the median of a day anew out of its rows where there are some above the last mark. Personal data: none.
+    """
+
+    security: ClassVar = TableSecurity(append_only=True)
+
+
+class RollUpMark(BatchMark):
     """How far the roll-ups are summed up: a batch holds the rows with ids above `after_id`, up to `upto_id`; never changed.
 
     Metrics add the rows above the last mark one by one. `form` is the form of the sums; a release that knows no form writes no
     marks, since its batches would lack the lines due by days. Personal data: none.
     """
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    tenant_id = models.UUIDField()
-    after_id = models.UUIDField()
-    upto_id = models.UUIDField()
-    rows = models.BigIntegerField()
-    created_at = models.DateTimeField()
     form = models.SmallIntegerField()
 
     security: ClassVar = TableSecurity(append_only=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["tenant_id", "after_id"], name="suppliers_rollupmark_follows_once"),
-            models.UniqueConstraint(fields=["tenant_id", "upto_id"], name="suppliers_rollupmark_ends_once"),
-            models.CheckConstraint(condition=Q(upto_id__gt=F("after_id")), name="suppliers_rollupmark_goes_on"),
-        ]
-
-    def __str__(self) -> str:
-        return f"up to {self.upto_id}"
