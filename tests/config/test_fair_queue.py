@@ -96,8 +96,9 @@ def test_share_lasts_a_moment_longer_than_the_need(work):
 
 def heavy(work, key):
     """Let a key hold a thread for so long that it is heavy; its job goes on."""
+    begun = len(work.began)
     work.put(key, f"{key} long")
-    work.have_begun(len(work.began) + 1)
+    work.have_begun(begun + 1)
     time.sleep(RECENT_SECONDS)
 
 

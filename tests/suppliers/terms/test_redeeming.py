@@ -134,7 +134,9 @@ def test_an_exhausted_promotion_ends_and_runs_again_when_an_order_makes_room(api
         ("ended", "a", "exhausted"),
         ("started", "a", "running"),
     ]
-    assert tell_promotions(at=clock.now()) == 0
+    told = facts(supplier)
+    tell_promotions(at=clock.now())  # the windows of other tenants' promotions may be due, none of this one's
+    assert facts(supplier) == told
 
 
 def test_what_is_given_back_after_the_window_starts_nothing(api: Api, supplier: Tenant) -> None:
