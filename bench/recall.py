@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .supply import Bench
 
 BUYERS: Final = 1_000
-_TIMES: Final = 5
+_TIMES: Final = 9
 # What each buyer gets: a tenant as the bench's hospital, one place, the product as an item, a lot of the origin and its level.
 _BUYERS: Final = (
     """CREATE UNLOGGED TABLE bench_buyer AS
@@ -42,11 +42,12 @@ FROM bench_buyer b, suppliers_lot l WHERE l.tenant_id = %(supplier)s AND l.id = 
 SELECT uuidv7(), tenant_id, now(), now(), 1, %(product)s, location_id, lot_id, 10, 0 FROM bench_buyer""",
     "DROP TABLE bench_buyer",
 )
-_LOT: Final = """
+# Lots of which nothing is reserved: two.
+_LOTS: Final = """
 SELECT l.id::text, l.product_id::text FROM suppliers_lot l WHERE l.tenant_id = %s AND l.product_id = ANY(%s::uuid[])
   AND l.status = 'released' AND NOT EXISTS (SELECT FROM suppliers_reservation r
     WHERE r.tenant_id = l.tenant_id AND r.product_id = l.product_id AND r.status = 'active')
-ORDER BY l.id LIMIT 1
+ORDER BY l.id LIMIT 2
 """
 _TOLD: Final = """
 SELECT count(*) FROM suppliers_recallnotice n JOIN suppliers_recall r ON r.tenant_id = n.tenant_id AND r.id = n.recall_id
@@ -55,13 +56,22 @@ WHERE n.tenant_id = %s AND r.lot_id = %s AND n.status = 'told'
 
 
 def measure(bench: "Bench") -> list[Held]:
-    """Recall a lot that so many buyers hold; what is told is beside a change of the lot's reason, and beside writes alone."""
-    lot, product = bench.connection.execute(_LOT, [bench.large, [one["id"] for one in bench.many]]).fetchone()
+    """Recall a lot that so many buyers hold; what is told is beside a correction of the lot, and beside writes alone.
+
+    First a lot that nobody holds is recalled a few times, so that every process of the service has done so before.
+    """
+    lots = bench.connection.execute(_LOTS, [bench.large, [one["id"] for one in bench.many]]).fetchall()
+    (lot, product), (unheld, _) = lots
     _let_hold(bench, lot, product)
-    reasons = [_patch(bench, lot, {"reason": f"Looked at {number}"}) for number in range(_TIMES)]
     said = {"class": "II", "reference": "FSN-1", "instructions": "Set aside and send back."}
+    recalled = {"status": "recalled", "recall": said, "reason": "Hub may come loose"}
+    for _ in range(_TIMES):
+        _patch(bench, unheld, recalled)
+        _patch(bench, unheld, {"status": "quarantined", "reason": "A false alarm"})
+    dates = [{"expiry_date": f"2031-01-{number + 1:02}", "reason": "Misread"} for number in range(_TIMES)]
+    corrected = [_patch(bench, lot, date) for date in dates]
     alone = _write(bench)
-    answered = _patch(bench, lot, {"status": "recalled", "recall": said, "reason": "Hub may come loose"})
+    answered = _patch(bench, lot, recalled)
     beside, answers = load.Outcome(), list[Any]()
     with Child.running(bench.place, niceness=BACKGROUND) as child:
         started = time.monotonic()
@@ -74,7 +84,7 @@ def measure(bench: "Bench") -> list[Held]:
     (count,) = bench.connection.execute(_TOLD, [bench.large, lot]).fetchone()
     if count != BUYERS:
         raise RuntimeError(f"{count} of {BUYERS} buyers were told")
-    usual, p99 = sorted(reasons)[_TIMES // 2], beside.percentile(0.99)
+    usual, p99 = sorted(corrected)[_TIMES // 2], beside.percentile(0.99)
     told = f"{answered * 1_000:,.1f} ms beside {usual * 1_000:,.1f} ms"
     others = f"alone {alone.percentile(0.99):.1f} ms, beside the walk {p99:.1f} ms"
     return [

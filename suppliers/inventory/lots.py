@@ -161,7 +161,7 @@ class Change:
 
 
 def _write(actor: Actor, change: Change, at: datetime) -> None:
-    """Save the lot; in quarantine, break what is reserved of it; in a recall, name the buyers who are to be told."""
+    """Save the lot; in quarantine, break what is reserved of it; in a recall, count the buyers who are to be told."""
     lot, tenant_id = change.lot, change.lot.tenant_id
     saved = save_call(lot, *change.names, at=at)  # before the levels are read, which show whether the lot may be sold
     found = run([saved, *levels_of_products(tenant_id, [lot.product_id], at)])
@@ -176,7 +176,7 @@ def _write(actor: Actor, change: Change, at: datetime) -> None:
         calls = [withdraw(change.ended, change.reason, at), *calls]
     if lot.status == LotStatus.RECALLED and change.said and "status" in change.names:
         recall, written = issue(lot, change.said, change.reason, at)
-        calls = [*calls, *written]
+        calls = [*calls, written]
         facts.append(Occurrence(recalled(recall), lot.id, lot.version))
     calls += availability.refresh_calls(tenant_id, [lot.product_id], at)
     finish(actor, [*moved, *calls], changes.joined({tenant_id: [*facts, *news]}, freed.told), freed, at, [])

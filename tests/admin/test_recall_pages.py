@@ -11,7 +11,7 @@ from organizations.models import User
 from tests.admin.people import REASON, act_in, signed_in
 from tests.suppliers.inventory import recalls as recalling
 from tests.suppliers.inventory import shelf as shelves
-from tests.suppliers.inventory.recalls import facts, lot_of, notices, recall, walk
+from tests.suppliers.inventory.recalls import facts, list_concerned, lot_of, notices, recall, walk
 from tests.suppliers.inventory.shelf import Buyer, Shelf, broken, reserve
 
 LOTS, DESK = "/admin/suppliers/lot/", "/admin/suppliers/recall/"
@@ -50,6 +50,8 @@ def test_staff_preview_issue_and_follow_a_recall(shelved: tuple[Shelf, Buyer]) -
     assert lot_of(shelf).status == "recalled"
     desk = browser.get(DESK).content.decode()
     (row,) = recalling.recalls(shelf)
+    unlisted = browser.get(f"{DESK}{row.id}/change/").content.decode()
+    list_concerned(shelf)
     before = browser.get(f"{DESK}{row.id}/change/").content.decode()
     walk(shelf)
     recalling.answer(buyer, notices(shelf)[0].id, quantity_found=3, quantity_disposed=1, note="=1+1")
@@ -57,6 +59,8 @@ def test_staff_preview_issue_and_follow_a_recall(shelved: tuple[Shelf, Buyer]) -
     trace = browser.get(f"{DESK}{row.id}/trace/")
     assert "0 of 1" in desk
     assert "Find a lot to recall" in desk
+    assert "The 1 buyer concerned is being listed" in unlisted
+    assert "being listed" not in before
     assert "not yet" in before
     assert "not yet" not in after
     assert "1 of 1" in after

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -123,7 +123,7 @@ class RecallAdmin(TenantAdmin):
             super()
             .get_queryset(request)
             .annotate(
-                total=_notices(Count("id")),
+                total=Coalesce(F("buyers_to_list"), _notices(Count("id"))),
                 told_count=_notices(Count("told_at")),
                 answered_count=_notices(Count("answered_at")),
                 closed_count=_notices(Count("id", filter=Q(status=NoticeStatus.CLOSED))),
@@ -165,7 +165,8 @@ class RecallAdmin(TenantAdmin):
     @column(description="Buyers and their answers")
     def buyers(self, row: Any) -> SafeString:
         """Each buyer concerned, with its answer."""
-        return render_to_string("suppliers/recall_buyers.html", {"buyers": trace(row.tenant_id, row.pk)})
+        shown = {"buyers": trace(row.tenant_id, row.pk), "unlisted": row.buyers_to_list}
+        return render_to_string("suppliers/recall_buyers.html", shown)
 
     def links(self, request: HttpRequest, row: Any) -> list[dict[str, Any]]:
         """Offer the trace as a file."""

@@ -18,7 +18,8 @@ _TOLD = (NoticeStatus.TOLD.value, NoticeStatus.ANSWERED.value, NoticeStatus.CLOS
 class Recall(TenantOwned):
     """One recall of a lot by its supplier, with number and expiry date of the lot as they were.
 
-    `is_walked` says that every buyer concerned was told what there is to be told. Personal data: none.
+    `is_walked` says that every buyer concerned was told what there is to be told. `buyers_to_list` is how many of them are to be
+    given a notice; None once they have one. Personal data: none.
     """
 
     lot = models.ForeignKey(Lot, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False)
@@ -34,8 +35,9 @@ class Recall(TenantOwned):
     withdrawn_at = models.DateTimeField(null=True)
     withdrawal_reason = models.CharField(max_length=500, blank=True, default="")
     is_walked = models.BooleanField(default=False, db_default=False)
+    buyers_to_list = models.PositiveIntegerField(null=True)
 
-    unversioned: ClassVar = ("is_walked",)
+    unversioned: ClassVar = ("is_walked", "buyers_to_list")
     security: ClassVar = TableSecurity(dispatcher=True)
 
     class Meta:
@@ -45,6 +47,9 @@ class Recall(TenantOwned):
             ),
             models.CheckConstraint(
                 condition=Q(recall_class__in=RecallClass.values), name="suppliers_recall_class_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(is_walked=False) | Q(buyers_to_list__isnull=True), name="suppliers_recall_walked_listed"
             ),
         ]
         indexes = [
@@ -60,7 +65,7 @@ class Recall(TenantOwned):
 class RecallNotice(TenantOwned, LifecycleModel):
     """What one buyer is told of a recall, and what the buyer answers; quantities are in base units.
 
-    `reserved` was promised to the buyer when the recall was issued, `received` had been delivered. Personal data: none;
+    `reserved` was promised to the buyer when the notice was made, `received` had been delivered. Personal data: none;
     `note` is the buyer's text about goods.
     """
 

@@ -13,7 +13,7 @@ from .models import RecallNotice
 
 _NOTICES = f"FROM suppliers_recallnotice n WHERE n.tenant_id = {TENANT} AND n.recall_id = r.id"
 _PROGRESS = (
-    "json_build_object('buyers_total', count(*), 'buyers_told', count(n.told_at), 'buyers_answered', count(n.answered_at),"
+    "json_build_object('buyers_total', coalesce(r.buyers_to_list, count(*)), 'buyers_told', count(n.told_at), 'buyers_answered', count(n.answered_at),"
     " 'buyers_closed', count(*) FILTER (WHERE n.status = 'closed'),"
     " 'quantity_found', coalesce(sum(n.quantity_found), 0)::bigint,"
     " 'quantity_disposed', coalesce(sum(n.quantity_disposed), 0)::bigint)"

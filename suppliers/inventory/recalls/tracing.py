@@ -7,7 +7,7 @@ from uuid import UUID
 
 from core.pipeline import Call, Statement, run
 
-from .issuing import Concerned, concerned
+from .buyers import Concerned, concerned
 
 
 class Stock(NamedTuple):

@@ -1,5 +1,7 @@
 """The walk of a recall through the buyers concerned, one transaction for each; it may end anywhere and go on later.
 
+It begins by listing them: a notice for each, all in one transaction.
+
 Safe in several workers: a notice that another worker holds is passed by, and looked at again under its lock. Lock order:
 notice, the buyer's orders, its deliveries, recall, its lots, levels, reservations, received copies.
 Source: contract, supply-shelf.md "Recall".
@@ -29,6 +31,7 @@ from suppliers.inventory.states import LotStatus, NoticeStatus
 from suppliers.rounds import BATCH, by_rounds
 
 from . import carriers
+from .buyers import list_buyers
 from .issuing import WALK, recalled
 from .models import RECALL_NOTICES, Recall, RecallNotice
 
@@ -48,7 +51,8 @@ _SHARE = Statement.of(f"SELECT {_RECALL} FROM suppliers_recall r WHERE r.tenant_
 _LOT = Statement.of("SELECT r.lot_id::text FROM suppliers_recall r WHERE r.tenant_id = $1 AND r.id = $2")
 _STATUS = Statement.of("SELECT n.status FROM organizations_tenant n WHERE n.id = $1")
 _FINISH = Statement.of(
-    "UPDATE suppliers_recall r SET is_walked = true WHERE r.tenant_id = $1 AND r.id = $2 AND NOT EXISTS"
+    "UPDATE suppliers_recall r SET is_walked = true WHERE r.tenant_id = $1 AND r.id = $2"
+    " AND r.buyers_to_list IS NULL AND NOT EXISTS"
     f" (SELECT 1 FROM suppliers_recallnotice n WHERE n.recall_id = r.id AND {_DUE}) RETURNING 1"
 )
 # Of the buyer $1, whose lots come from the lot $3 of the supplier $2.
@@ -91,6 +95,7 @@ def walk_recalls(*, at: datetime, go_on: GoOn = ever) -> int:
 
 def walk_batch(tenant_id: UUID, at: datetime) -> int:
     """Work on some notices of a supplier; return their number. Where none is left, the recalls are done."""
+    list_buyers(tenant_id, at)
     done = 0
     while done < BATCH and walk_one(tenant_id, at):
         done += 1

@@ -13,6 +13,7 @@ from core.pipeline import run
 from ledger import public as ledger
 from suppliers.inventory.models import Lot
 from suppliers.inventory.recalls.answering import HELD_NOTICE, answer_recall
+from suppliers.inventory.recalls.buyers import list_buyers
 from suppliers.inventory.recalls.models import Recall, RecallNotice, ReceivedRecall
 from suppliers.inventory.recalls.walking import walk_batch
 from tests.suppliers.inventory.shelf import Buyer, Shelf
@@ -37,6 +38,12 @@ def recall(shelf: Shelf, number: str = "L1", **said: Any) -> dict[str, Any]:
     assert answer.status_code == 200, answer.content
     found: dict[str, Any] = answer.json()["data"]
     return found
+
+
+def list_concerned(shelf: Shelf) -> list[RecallNotice]:
+    """Let the walk begin: return the notices of the buyers whom recalls concern, none of them told yet."""
+    list_buyers(shelf.id, clock.now())
+    return notices(shelf)
 
 
 def walk(shelf: Shelf) -> int:

@@ -3,17 +3,30 @@
 from datetime import date, timedelta
 
 import pytest
+from django.db import IntegrityError
 
 from core import clock
 from core.db import tenant_context
 from core.errors import InvalidFields, InvalidTransition, NotFound
 from suppliers.inventory.models import Lot, StockLevel, StockPlace
+from suppliers.inventory.recalls.models import Recall
 from suppliers.inventory.recalls.walking import walk_one
 from suppliers.inventory.sweeping import tell_levels
 from tests import factories
 from tests.suppliers import products
 from tests.suppliers.inventory import recalls as recalling
-from tests.suppliers.inventory.recalls import SAID, change, facts, lot_of, notices, progress, recall, received, walk
+from tests.suppliers.inventory.recalls import (
+    SAID,
+    change,
+    facts,
+    list_concerned,
+    lot_of,
+    notices,
+    progress,
+    recall,
+    received,
+    walk,
+)
 from tests.suppliers.inventory.shelf import PATH, body, broken, refused, reserve
 from tests.suppliers.inventory.test_inventory import ADJUST, LEVELS, line, listed
 
@@ -46,10 +59,7 @@ def test_request_takes_the_lot_off_the_market_at_once(shelf, buyer, other):
     }  # fmt: skip
     level = shelf.api.get(f"{LEVELS}/{first}").json()["data"]
     assert (level["on_hand"], level["reserved"], level["sellable"], level["lot_status"]) == (10, 9, 0, "recalled")
-    assert [(row.reserved, row.received, row.status) for row in notices(shelf)] == [
-        (6, 0, "pending"),
-        (3, 0, "pending"),
-    ]
+    assert (notices(shelf), recalling.recalls(shelf)[0].buyers_to_list) == ([], 2)
     (fact,) = facts(shelf)
     assert (fact.type, fact.data["recall_class"], fact.data["received"]) == ("lot.recalled", "II", None)
     tell_levels(at=clock.now() + timedelta(seconds=2))
@@ -89,6 +99,44 @@ def test_walk_tells_each_buyer_and_breaks_what_it_reserved(shelf, buyer, other):
     assert (copy.representation["reserved"], copy.representation["lot_id"]) == (10, str(lot_of(shelf).id))
     assert (progress(shelf)["buyers_told"], progress(shelf)["buyers_total"]) == (1, 1)
     assert broken(shelf, buyer, other) == []
+
+
+def test_buyers_are_listed_before_any_is_told(shelf, buyer, other):
+    product, *_ = shelved(shelf)
+    reserve(buyer, shelf, (product, 6))
+    reserve(other, shelf, (product, 1))
+    reserve(other, shelf, (product, 2))
+    recall(shelf)
+    found = list_concerned(shelf)
+    assert {(row.buyer_tenant_id, row.reserved, row.received, row.status) for row in found} == {
+        (buyer.id, 6, 0, "pending"), (other.id, 3, 0, "pending"),
+    }  # fmt: skip
+    (row,) = recalling.recalls(shelf)
+    assert (row.buyers_to_list, row.is_walked) == (None, False)
+    assert (progress(shelf)["buyers_total"], progress(shelf)["buyers_told"]) == (2, 0)
+    assert len(list_concerned(shelf)) == 2
+    assert walk(shelf) == 2
+    assert [row.is_walked for row in recalling.recalls(shelf)] == [True]
+
+
+def test_no_recall_is_walked_before_its_buyers_are_listed(shelf, buyer):
+    product, *_ = shelved(shelf)
+    reserve(buyer, shelf, (product, 2))
+    recall(shelf)
+    with pytest.raises(IntegrityError, match="suppliers_recall_walked_listed"), tenant_context(shelf.id):
+        Recall.objects.filter(tenant_id=shelf.id).update(is_walked=True)
+
+
+def test_recall_that_is_withdrawn_before_its_buyers_are_listed_tells_nobody(shelf, buyer):
+    product, first, _ = shelved(shelf)
+    reserve(buyer, shelf, (product, 2))
+    recall(shelf)
+    assert change(shelf, status="quarantined", reason="False alarm").status_code == 200
+    walk(shelf)
+    assert (facts(buyer), received(buyer), shelf.level(first).reserved) == ([], [], 0)
+    assert {row.status for row in notices(shelf)} <= {"withdrawn"}
+    assert [row.is_walked for row in recalling.recalls(shelf)] == [True]
+    assert broken(shelf, buyer) == []
 
 
 def test_recall_without_buyers_needs_no_walk(shelf):
@@ -203,6 +251,7 @@ def test_withdrawn_recall_is_told_and_may_be_issued_again(shelf, buyer, other):
     for one in (buyer, other):
         reserve(one, shelf, (product, 2))
     recall(shelf)
+    list_concerned(shelf)
     assert walk_one(shelf.id, clock.now())  # one buyer is told, the other not yet
     answer = change(shelf, status="quarantined", reason="False alarm")
     assert (answer.status_code, answer.json()["data"]["status"], answer.json()["data"]["recall"]) == (

@@ -5,7 +5,7 @@ from django.db import IntegrityError, connections, transaction
 
 from core.db import tenant_context
 from suppliers.inventory.models import Reservation, StockLevel
-from tests.suppliers.inventory.recalls import recall
+from tests.suppliers.inventory.recalls import list_concerned, recall
 from tests.suppliers.inventory.shelf import broken, reserve
 from tests.suppliers.inventory.test_inventory import adjust, line, place
 
@@ -48,6 +48,7 @@ def test_planted_fault_of_a_recall_is_found(shelf, buyer, fault):
     shelf.offer(product)
     reserve(buyer, shelf, (product, 2))
     recall(shelf)
+    list_concerned(shelf)
     assert broken(shelf, buyer) == []
     with connections["owner"].cursor() as cursor:
         cursor.execute(RECALL_FAULTS[fault], {"shelf": shelf.id})
@@ -61,6 +62,7 @@ def test_goods_promised_of_a_walked_recall_are_found(shelf, buyer):
     shelf.offer(product)
     reserve(buyer, shelf, (product, 2))
     recall(shelf)
+    list_concerned(shelf)
     with connections["owner"].cursor() as cursor:
         cursor.execute("UPDATE suppliers_recall SET is_walked = true WHERE tenant_id = %s", [shelf.id])
         cursor.execute("DELETE FROM suppliers_recallnotice WHERE tenant_id = %s", [shelf.id])
@@ -101,6 +103,7 @@ def test_database_refuses_of_recalls(shelf, buyer, sql, constraint):
     shelf.offer(product)
     reserve(buyer, shelf, (product, 2))
     recall(shelf)
+    list_concerned(shelf)
     with pytest.raises(IntegrityError, match=constraint), connections["owner"].cursor() as cursor:
         cursor.execute(f"UPDATE {sql} WHERE tenant_id = %s", [shelf.id])
 

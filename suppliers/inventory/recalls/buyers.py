@@ -1,0 +1,126 @@
+"""Whom a recall concerns: counted when it is issued, and listed behind it, each buyer with a notice.
+
+Nothing of a recalled lot is promised or sent any more, so what is listed a moment later is what was promised and delivered
+before. Source: contract, supply-shelf.md "Recall".
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from core import rows
+from core.db import needs_transaction, role_context, tenant_context
+from core.ids import uuid7
+from core.pipeline import Call, Rows, Statement, run
+from core.row_security import DISPATCHER
+from core.watermark import begin_batch
+from suppliers.inventory.states import NoticeStatus
+
+from . import carriers
+from .models import RecallNotice
+
+
+class Concerned(NamedTuple):
+    """A buyer to whom goods of a lot are promised, or who has received some; base units."""
+
+    buyer_tenant_id: UUID
+    name: str
+    reservations: int
+    reserved: int
+    received: int
+
+
+class _Unlisted(NamedTuple):
+    id: UUID
+    lot_id: UUID
+
+
+_PROMISED = Statement.of(
+    "SELECT r.buyer_tenant_id, o.name, count(DISTINCT r.id) FILTER (WHERE a.status = 'active') AS reservations,"
+    " coalesce(sum(a.base_quantity) FILTER (WHERE a.status = 'active'), 0)::bigint AS reserved, 0::bigint AS received"
+    " FROM suppliers_stocklevel v"
+    " JOIN suppliers_allocation a ON a.tenant_id = v.tenant_id AND a.level_id = v.id AND a.tenant_id = $1"
+    " JOIN suppliers_reservation r ON r.tenant_id = a.tenant_id AND r.id = a.reservation_id AND r.tenant_id = $1"
+    " JOIN organizations_tenant o ON o.id = r.buyer_tenant_id"
+    " WHERE v.tenant_id = $1 AND v.lot_id = $2 AND a.status IN ('active', 'consumed')"
+    " GROUP BY r.tenant_id, r.buyer_tenant_id, o.name ORDER BY r.buyer_tenant_id",
+    row=Concerned,
+)
+# Whose lots come from the lot $2 of the supplier $1, whether they still hold some or not.
+_OF_ORIGIN: Final = (
+    "SELECT DISTINCT l.tenant_id FROM suppliers_lot l WHERE l.origin_tenant_id = $1 AND l.origin_lot_id = $2"
+)
+_ACROSS: Final = "finds the buyers who hold goods of a recalled lot, as the dispatcher's role"
+_HOLDING = Statement.of(_OF_ORIGIN, across=_ACROSS)
+_HOLDERS = Statement.of(
+    "SELECT h.tenant_id AS buyer_tenant_id, o.name, 0::bigint AS reservations, 0::bigint AS reserved, 0::bigint AS received"
+    f" FROM ({_OF_ORIGIN}) h JOIN organizations_tenant o ON o.id = h.tenant_id ORDER BY h.tenant_id",
+    row=Concerned,
+    across=_ACROSS,
+)
+_TAKE_UNLISTED = Statement.of(
+    "UPDATE suppliers_recall r SET buyers_to_list = NULL FROM (SELECT u.id FROM suppliers_recall u"
+    " WHERE u.tenant_id = $1 AND NOT u.is_walked AND u.buyers_to_list IS NOT NULL"
+    " ORDER BY u.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) d WHERE r.tenant_id = $1 AND r.id = d.id RETURNING r.id, r.lot_id",
+    row=_Unlisted,
+)
+
+
+@needs_transaction
+def count_concerned(tenant_id: UUID, lot_id: UUID) -> int:
+    """Return how many buyers a recall of a lot of the bound tenant concerns."""
+    read = _read(tenant_id, lot_id, _HOLDING)
+    return len({found.value(number) for found in read for number in range(len(found))})
+
+
+@needs_transaction
+def concerned(tenant_id: UUID, lot_id: UUID) -> list[Concerned]:
+    """Return the buyers that a recall of a lot concerns: to whom some is promised or delivered, and who has received some."""
+    promised, holding, *delivered = _read(tenant_id, lot_id, _HOLDERS)
+    carried = [Concerned(one.buyer_tenant_id, one.name, 0, 0, one.received) for one in carriers.buyers_of(delivered)]
+    received = {one.buyer_tenant_id: one.received for one in carried}
+    found = {one.buyer_tenant_id: one for one in (*holding.of(Concerned), *carried, *promised.of(Concerned))}
+    return [found[key]._replace(received=received.get(key, 0)) for key in sorted(found)]
+
+
+def _read(tenant_id: UUID, lot_id: UUID, holders: Statement) -> Sequence[Rows]:
+    """Return to whom some is promised, who holds some, and to whom some was delivered; the buyer's id is the first column."""
+    given = [str(tenant_id), str(lot_id)]
+    promised, *delivered = run([Call(_PROMISED, given), *carriers.buyers_calls(tenant_id, lot_id)])
+    with role_context(DISPATCHER):
+        (holding,) = run([Call(holders, given)])
+    return [promised, holding, *delivered]
+
+
+def list_buyers(tenant_id: UUID, at: datetime) -> None:
+    """Write the notices of a supplier's recalls that have none yet; recalls that another worker lists are passed by."""
+    while _list_buyers(tenant_id, at):
+        pass
+
+
+def _list_buyers(tenant_id: UUID, at: datetime) -> bool:
+    """Write the notices of one recall, in a transaction of its own; tell whether there was one."""
+    with tenant_context(tenant_id):
+        at = begin_batch(tenant_id, at)
+        (found,) = run([Call(_TAKE_UNLISTED, [str(tenant_id)])])
+        for recall in found.of(_Unlisted):
+            made = [_notice(tenant_id, recall.id, one, at) for one in concerned(tenant_id, recall.lot_id)]
+            run([rows.insert_all(RecallNotice, made)] if made else [])
+        return bool(found)
+
+
+def _notice(tenant_id: UUID, recall_id: UUID, buyer: Concerned, at: datetime) -> dict[str, object]:
+    return {
+        "id": str(uuid7()),
+        "tenant_id": str(tenant_id),
+        "created_at": at.isoformat(),
+        "updated_at": at.isoformat(),
+        "version": 1,
+        "recall_id": str(recall_id),
+        "buyer_tenant_id": str(buyer.buyer_tenant_id),
+        "status": NoticeStatus.PENDING.value,
+        "reserved": buyer.reserved,
+        "received": buyer.received,
+        "note": "",
+    }
