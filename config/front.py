@@ -29,7 +29,7 @@ from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
 from api.transport import REFUSAL, DuplicateHeader, HeaderNotAscii, HeadersTooLarge, Overloaded, RequestTimedOut
 from api.url_areas import area_of
-from core import budgets
+from core import budgets, jobs
 from core.budgets import Budget, Watchdog
 from core.errors import Malformed, PlatformError, TooLarge
 
@@ -170,6 +170,7 @@ class Front:
         self.queue.start()
         self.probes.start()
         self.watchdog.start()
+        jobs.send_behind()
         occupancy.show(
             lambda: [job.path for job in self.queue.waiting()],
             lambda: [one.path for one in self.watchdog.budgets.copy()],

@@ -1,6 +1,7 @@
 """Messages to the workers outlive the wait of a worker that a busy machine gives little."""
 
-from contextlib import suppress
+import time
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 
 import orjson
@@ -94,3 +95,55 @@ def test_what_a_savepoint_takes_back_is_rung_for_others(broker):
             jobs.enqueue(RELAY, expires_seconds=jobs.RING_SECONDS)
             raise LookupError
     assert broker.llen("celery") == 2
+
+
+@pytest.fixture
+def behind(monkeypatch):
+    """Let this process send its messages as a web process does."""
+    monkeypatch.setattr(jobs, "_behind", None)
+    jobs.send_behind()
+
+
+def rung(broker, queue, number):
+    """Return how many messages a queue has, once it has so many."""
+    end = time.monotonic() + 20
+    while broker.llen(queue) < number and time.monotonic() < end:
+        time.sleep(0.005)
+    return broker.llen(queue)
+
+
+def commit(task=RELAY):
+    with transaction.atomic():
+        jobs.enqueue(task, expires_seconds=jobs.RING_SECONDS)
+
+
+@contextmanager
+def paused(broker):
+    """Let the broker answer nobody who writes."""
+    broker.client_pause(20_000, all=False)
+    try:
+        yield
+    finally:
+        broker.client_unpause()
+
+
+@pytest.mark.usefixtures("behind")
+def test_commit_of_a_web_process_does_not_wait_for_the_broker(broker):
+    with paused(broker):
+        commit()
+        assert broker.llen("celery") == 0
+    assert rung(broker, "celery", 1) == 1
+
+
+@pytest.mark.usefixtures("behind")
+def test_commits_of_one_moment_ring_together_and_the_last_is_heard(broker):
+    with paused(broker):
+        for _ in range(50):
+            commit()
+            commit(CARRY_ON)
+    assert rung(broker, "bulk", 1) >= 1
+    time.sleep(0.5)
+    assert 1 <= broker.llen("celery") <= 2, "the first, and all that came while it was sent"
+    before = broker.llen("celery")
+    commit()
+    assert rung(broker, "celery", before + 1) == before + 1
