@@ -109,9 +109,13 @@ class Query:
 
 
 @lru_cache(maxsize=2048)
-def _statement(sql: str, tenant: str = "$1") -> Statement:
-    """The statement of a text in which `TENANT` stands for the tenant's parameter."""
-    return Statement.of(sql.replace(TENANT, tenant))
+def _text(sql: str) -> str:
+    return sql.replace(TENANT, "$1")
+
+
+def _statement(sql: str) -> Statement:
+    """The statement of a text in which `TENANT` stands for the tenant's parameter, `$1`."""
+    return Statement.composed(_text(sql))
 
 
 def read_query(listing: Listing, query: QueryDict, *paging: str) -> Query:
@@ -363,17 +367,18 @@ def one_call(
     """The statement of a single object: JSON text and version."""
     parameters = [key, str(tenant_id)] if shape.tenant_column else [key]
     if extra is None:
-        return Call(_one(shape, selection), parameters)
-    return Call(_one(shape, selection, extra.sql, len(extra.parameters)), [*parameters, *extra.parameters])
+        return Call(Statement.composed(_one(shape, selection)), parameters)
+    sql = _one(shape, selection, extra.sql, len(extra.parameters))
+    return Call(Statement.composed(sql), [*parameters, *extra.parameters])
 
 
 def representation(shape: Shape) -> str:
     """The SQL of one object's whole JSON, for use within other statements: $1 is its key, $2 its tenant."""
-    return _one(shape, Selection()).sql.decode()
+    return _one(shape, Selection())
 
 
 @lru_cache(maxsize=2048)
-def _one(shape: Shape, selection: Selection, extra: str = "", count: int = 0) -> Statement:
+def _one(shape: Shape, selection: Selection, extra: str = "", count: int = 0) -> str:
     where = [f't."{shape.key}" = $1']
     if shape.tenant_column:
         where.append(f't."{shape.tenant_column}" = $2')
@@ -384,8 +389,8 @@ def _one(shape: Shape, selection: Selection, extra: str = "", count: int = 0) ->
         where.append(extra.format(*(f"${first + n}" for n in range(count))))
     version = f't."{shape.version}"::text' if shape.version else "''"
     version += f" || coalesce(';' || {shape.unversioned}, '')" if shape.unversioned else ""
-    return _statement(
+    sql = (
         f"SELECT row_to_json(r)::text, {version} FROM {shape.built} t CROSS JOIN LATERAL "
-        f"(SELECT {shape.select(selection)}) r WHERE {' AND '.join(where)}",
-        tenant="$2",
+        f"(SELECT {shape.select(selection)}) r WHERE {' AND '.join(where)}"
     )
+    return sql.replace(TENANT, "$2")

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -103,9 +103,9 @@ def save_call(row: Any, *names: str, at: datetime, versions: tuple[str, ...] = (
     row.updated_at = at
     columns = tuple(dict.fromkeys((*names, *versions, "updated_at")))
     model: type[models.Model] = type(row)
-    statement, attributes = _save(model, columns)
+    sql, attributes = _save(model, columns)
     tenant_id = getattr(row, str(security_of(model).tenant_column))
-    return Call(statement, [str(tenant_id), str(row.pk), *(_text(row, *one) for one in attributes)])
+    return Call(Statement.composed(sql), [str(tenant_id), str(row.pk), *(_text(row, *one) for one in attributes)])
 
 
 def save_all_call(changed: Sequence[Any], *names: str, at: datetime, versions: tuple[str, ...] = ("version",)) -> Call:
@@ -122,10 +122,10 @@ def save_all_call(changed: Sequence[Any], *names: str, at: datetime, versions: t
         row.updated_at = at
     columns = tuple(dict.fromkeys((*names, *versions, "updated_at")))
     model: type[models.Model] = type(changed[0])
-    statement, attributes = _save_all(model, columns)
+    sql, attributes = _save_all(model, columns)
     given = [{column: getattr(row, name) for column, name in attributes} for row in changed]
     tenant_id = getattr(changed[0], str(security_of(model).tenant_column))
-    return Call(statement, [str(tenant_id), orjson.dumps(given, default=str)])
+    return Call(Statement.composed(sql), [str(tenant_id), orjson.dumps(given, default=str)])
 
 
 def delete_call(row: models.Model) -> Call:
@@ -140,36 +140,37 @@ def _text(row: models.Model, name: str, is_json: bool) -> rows.Text:
     return orjson.dumps(value) if is_json and value is not None else rows.text(value)
 
 
-@lru_cache(maxsize=128)
+@cache
 def _lock(model: type[models.Model]) -> Statement:
     columns = ", ".join(f'"{field.column}"' for field in model._meta.concrete_fields)
     return Statement.of(f'SELECT {columns} FROM "{model._meta.db_table}" WHERE {_own(model)} FOR UPDATE')
 
 
 @lru_cache(maxsize=256)
-def _save(model: type[models.Model], names: tuple[str, ...]) -> tuple[Statement, tuple[tuple[str, bool], ...]]:
+def _save(model: type[models.Model], names: tuple[str, ...]) -> tuple[str, tuple[tuple[str, bool], ...]]:
+    """Return the SQL, and the attributes of the values that it takes; which columns change is often the caller's choice."""
     fields = [model._meta.get_field(name) for name in names]
     assigned = ", ".join(f'"{field.column}" = ${number}' for number, field in enumerate(fields, 3))  # type: ignore[union-attr]
-    statement = Statement.of(f'UPDATE "{model._meta.db_table}" SET {assigned} WHERE {_own(model)} RETURNING 1')
-    return statement, tuple((str(field.attname), isinstance(field, models.JSONField)) for field in fields)  # type: ignore[union-attr]
+    sql = f'UPDATE "{model._meta.db_table}" SET {assigned} WHERE {_own(model)} RETURNING 1'
+    return sql, tuple((str(field.attname), isinstance(field, models.JSONField)) for field in fields)  # type: ignore[union-attr]
 
 
 @lru_cache(maxsize=64)
-def _save_all(model: type[models.Model], names: tuple[str, ...]) -> tuple[Statement, list[tuple[str, str]]]:
-    """Return the statement, and columns and attributes of the values that it takes."""
+def _save_all(model: type[models.Model], names: tuple[str, ...]) -> tuple[str, list[tuple[str, str]]]:
+    """Return the SQL, and columns and attributes of the values that it takes."""
     table, key = model._meta.db_table, model._meta.pk
     fields = [model._meta.get_field(name) for name in names]
     assigned = ", ".join(f'"{field.column}" = given."{field.column}"' for field in fields)  # type: ignore[union-attr]
     named = in_document(f'kept."{key.column}"', "$2", str(key.column))
-    statement = Statement.of(
+    sql = (
         f'UPDATE "{table}" AS kept SET {assigned} FROM json_populate_recordset(NULL::"{table}", $2::json) AS given'
         f' WHERE kept."{security_of(model).tenant_column}" = $1 AND {named}'
         f' AND kept."{key.column}" = given."{key.column}" RETURNING 1'
     )
-    return statement, [(str(field.column), str(field.attname)) for field in (key, *fields)]  # type: ignore[union-attr]
+    return sql, [(str(field.column), str(field.attname)) for field in (key, *fields)]  # type: ignore[union-attr]
 
 
-@lru_cache(maxsize=128)
+@cache
 def _delete(model: type[models.Model]) -> Statement:
     return Statement.of(f'DELETE FROM "{model._meta.db_table}" WHERE {_own(model)}')
 

@@ -22,8 +22,7 @@ from . import budgets
 from .named_rows import N, converters
 
 _numbers = itertools.count()
-NAMED_AT_MOST = 600
-COMPOSED_AT_MOST = 64  # per session: the plan of a long search takes some 100 kB
+COMPOSED_AT_MOST = 256  # per session: the plan of a long search takes some 100 kB
 row_types: list[tuple["Statement", type[tuple[Any, ...]]]] = []  # a test compares them with the database
 observers: list[Callable[[float], None]] = []  # called with the seconds of every round trip
 ANSWER_MILLISECONDS = 10_000  # statement_timeout ends a statement sooner; this is for a server that has gone away
@@ -47,11 +46,10 @@ class Statement:
     def of(cls, sql: str, *, row: type[tuple[Any, ...]] | None = None, across: str = "") -> "Statement":
         """Register a statement; `row` is the named tuple that its rows are read into.
 
-        Keep the object: each call registers a new name. After `NAMED_AT_MOST` names further statements stay unnamed, so
-        that no session fills with plans: clients can choose among very many combinations of `fields` and `include`.
+        Keep the object: each call registers a new name, and sessions keep its plan as long as they live. For texts of which
+        the code fixes how many there are; where a request has a say in the text, see `composed`.
         """
-        number = next(_numbers)
-        made = cls(sql.encode(), b"hp_%d" % number if number < NAMED_AT_MOST else b"", across)
+        made = cls(sql.encode(), b"hp_%d" % next(_numbers), across)
         registered.add(made)
         if row is not None:
             row_types.append((made, row))
@@ -61,7 +59,8 @@ class Statement:
     def composed(cls, sql: str, *, across: str = "") -> "Statement":
         """Return a statement composed for one request, with all values as parameters, so that its text may recur.
 
-        A text that recurs is prepared like any other. Each session keeps the `COMPOSED_AT_MOST` most recently used.
+        A text that recurs is prepared like any other. Each session keeps the `COMPOSED_AT_MOST` most recently used, so that
+        none fills with plans: clients can choose among very many combinations of filters, `fields` and `include`.
         """
         form = _form(sql, across)
         form.times += 1
@@ -104,7 +103,7 @@ class _Form:
 
 
 _forms = itertools.count()
-_form = lru_cache(maxsize=512)(_Form)
+_form = lru_cache(maxsize=1_024)(_Form)
 
 
 class _Session:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache
 from types import NoneType
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -57,7 +57,7 @@ def insert_all(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> 
     return Call(_many(model, tuple(rows[0])), [orjson.dumps(rows)])
 
 
-@lru_cache(maxsize=64)
+@cache
 def _many(model: type[models.Model], columns: tuple[str, ...]) -> Statement:
     table, names = model._meta.db_table, ", ".join(f'"{column}"' for column in columns)
     return Statement.of(
@@ -76,7 +76,7 @@ def _call(model: type[models.Model], values: Mapping[str, Any]) -> Call:
     return Call(statement, parameters)
 
 
-@lru_cache(maxsize=256)
+@cache
 def _plan(model: type[models.Model]) -> tuple[Statement, tuple[_Column, ...]]:
     fields = [field for field in model._meta.concrete_fields if not field.generated]
     names = ", ".join(f'"{field.column}"' for field in fields)

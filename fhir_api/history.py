@@ -93,13 +93,13 @@ def page_call(tenant_id: UUID, query: HistoryQuery, *, after: Spot | None, limit
     """The statement that reads at least one version more than the page shows."""
     parts, parameters = _conditions(query, after)
     read = next(size for size in _SIZES if size > limit)
-    return Call(_page(parts, read), [str(tenant_id), *parameters])
+    return Call(Statement.composed(_page(parts, read)), [str(tenant_id), *parameters])
 
 
 def count_call(tenant_id: UUID, query: HistoryQuery) -> Call:
     """The statement that counts the versions, up to one more than `COUNTED_AT_MOST`."""
     parts, parameters = _conditions(query, None)
-    return Call(_count(parts), [str(tenant_id), *parameters])
+    return Call(Statement.composed(_count(parts)), [str(tenant_id), *parameters])
 
 
 def exists_call(tenant_id: UUID, query: HistoryQuery) -> Call:
@@ -197,7 +197,7 @@ def _head(parts: tuple[str, ...]) -> str:
 
 
 @lru_cache(maxsize=256)
-def _page(parts: tuple[str, ...], limit: int) -> Statement:
+def _page(parts: tuple[str, ...], limit: int) -> str:
     order = _ORDER_OF_ONE if "id" in parts else _ORDER
     halves = [
         f"(SELECT type, fhir_id, version, {_MOMENT} AS moment, method, body, last_updated FROM {table} v WHERE {_where(parts, past=table == _TABLES[1])}"
@@ -205,13 +205,13 @@ def _page(parts: tuple[str, ...], limit: int) -> Statement:
         for table in _TABLES
     ]
     found = f"SELECT {_SHOWN} FROM ({' UNION ALL '.join(halves)}) v ORDER BY {order} LIMIT {limit}"
-    return Statement.of(f"{_head(parts)}{found}")
+    return f"{_head(parts)}{found}"
 
 
 @lru_cache(maxsize=64)
-def _count(parts: tuple[str, ...]) -> Statement:
+def _count(parts: tuple[str, ...]) -> str:
     halves = [
         f"(SELECT 1 FROM {table} v WHERE {_where(parts, past=table == _TABLES[1])} LIMIT {COUNTED_AT_MOST + 1})"
         for table in _TABLES
     ]
-    return Statement.of(f"{_head(parts)}SELECT count(*) FROM ({' UNION ALL '.join(halves)}) v")
+    return f"{_head(parts)}SELECT count(*) FROM ({' UNION ALL '.join(halves)}) v"

@@ -70,9 +70,9 @@ _PARAMETERS: Final = (
 
 
 @lru_cache(maxsize=256)
-def _one(selection: Selection) -> Statement:
-    """The statement of one agreement: JSON, version, and the side of the tenant in it."""
-    return Statement.of(
+def _one(selection: Selection) -> str:
+    """The SQL of one agreement: JSON, version, and the side of the tenant in it."""
+    return (
         f"SELECT row_to_json(r)::text, t.version::text, t.side FROM {_CHOSEN}"
         f" CROSS JOIN LATERAL (SELECT {_SHAPE.select(selection)}) r".replace(TENANT, "$2")
     )
@@ -225,7 +225,8 @@ class PriceAgreementViewSet(TwoSidedViewSet):
             query = request.GET
             check_names(query, ("fields", "include", "revision", "page", "limit"))
             given = [str(self.kwargs["pk"]), str(tenant_id), *_revision(query.get("revision"))]
-            found = [Call(_one(select(_SHAPE, query.get("fields"), query.get("include"))), given)]
+            chosen = select(_SHAPE, query.get("fields"), query.get("include"))
+            found = [Call(Statement.composed(_one(chosen)), given)]
             if "page" in query or "limit" in query:
                 asked.update(page=positive(query.get("page"), 1), limit=asked_limit(query, _PAGING))
                 found.append(Call(_PAGE, [*given, str(asked["limit"]), str((asked["page"] - 1) * asked["limit"])]))

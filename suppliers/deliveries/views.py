@@ -91,9 +91,9 @@ class ShipmentViewSet(ApiViewSet):
 
 
 @lru_cache(maxsize=256)
-def _one(selection: Selection) -> Statement:
-    """The statement of one delivery: JSON, version, and the side of the tenant in it; $1 the tenant, $2 the delivery."""
-    return Statement.of(
+def _one(selection: Selection) -> str:
+    """The SQL of one delivery: JSON, version, and the side of the tenant in it; $1 the tenant, $2 the delivery."""
+    return (
         f"SELECT row_to_json(r)::text, t.version::text, t.side FROM {ROWS.built} t"
         f" CROSS JOIN LATERAL (SELECT {_SHAPE.select(selection)}) r"
         f" WHERE t.tenant_id = $1 AND t.id = $2 AND t.number <> '' AND {WITHIN.sql}".replace(TENANT, "$1")
@@ -170,7 +170,7 @@ class DeliveryViewSet(TwoSidedViewSet):
             check_names(query, ("fields", "include", *line_pages.NAMES))
             asked["chosen"] = chosen = select(_SHAPE, query.get("fields"), query.get("include"))
             asked["page"] = page = line_pages.asked_lines(query, EMBEDDED)
-            one = Call(_one(chosen), [str(tenant_id), key])
+            one = Call(Statement.composed(_one(chosen)), [str(tenant_id), key])
             return [one, *([Call(_lines_page(), [str(tenant_id), key, *page.bounds])] if page else [])]
 
         actor, (rows, *lines) = self.read(calls)

@@ -46,9 +46,9 @@ WITHIN: Final = reach("delivery_location_id", below=True, null=True)
 
 
 @lru_cache(maxsize=256)
-def _one(selection: Selection) -> Statement:
-    """The statement of one return: JSON, version, and the side of the tenant in it; $1 the tenant, $2 the return."""
-    return Statement.of(
+def _one(selection: Selection) -> str:
+    """The SQL of one return: JSON, version, and the side of the tenant in it; $1 the tenant, $2 the return."""
+    return (
         f"SELECT row_to_json(r)::text, t.version::text, t.side FROM {ROWS.built} t"
         f" CROSS JOIN LATERAL (SELECT {_SHAPE.select(selection)}) r WHERE t.tenant_id = $1 AND t.id = $2 AND {WITHIN.sql}".replace(
             TENANT, "$1"
@@ -211,7 +211,7 @@ class ReturnViewSet(TwoSidedViewSet):
             check_names(query, ("fields", "include", *line_pages.NAMES))
             asked["chosen"] = chosen = select(_SHAPE, query.get("fields"), query.get("include"))
             asked["page"] = page = line_pages.asked_lines(query, EMBEDDED)
-            one = Call(_one(chosen), [str(tenant_id), key])
+            one = Call(Statement.composed(_one(chosen)), [str(tenant_id), key])
             return [one, *([Call(_lines_page(), [str(tenant_id), key, *page.bounds])] if page else [])]
 
         actor, (rows, *lines) = self.read(calls)

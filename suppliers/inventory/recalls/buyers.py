@@ -48,14 +48,12 @@ _PROMISED = Statement.of(
     row=Concerned,
 )
 # Whose lots come from the lot $2 of the supplier $1, whether they still hold some or not.
-_OF_ORIGIN: Final = (
-    "SELECT DISTINCT l.tenant_id FROM suppliers_lot l WHERE l.origin_tenant_id = $1 AND l.origin_lot_id = $2"
-)
+_OF_ORIGIN: Final = "FROM suppliers_lot l WHERE l.origin_tenant_id = $1 AND l.origin_lot_id = $2"
 _ACROSS: Final = "finds the buyers who hold goods of a recalled lot, as the dispatcher's role"
-_HOLDING = Statement.of(_OF_ORIGIN, across=_ACROSS)
+_HOLDING = Statement.of(f"SELECT DISTINCT l.tenant_id {_OF_ORIGIN}", across=_ACROSS)
 _HOLDERS = Statement.of(
     "SELECT h.tenant_id AS buyer_tenant_id, o.name, 0::bigint AS reservations, 0::bigint AS reserved, 0::bigint AS received"
-    f" FROM ({_OF_ORIGIN}) h JOIN organizations_tenant o ON o.id = h.tenant_id ORDER BY h.tenant_id",
+    f" FROM (SELECT DISTINCT l.tenant_id {_OF_ORIGIN}) h JOIN organizations_tenant o ON o.id = h.tenant_id ORDER BY h.tenant_id",
     row=Concerned,
     across=_ACROSS,
 )
