@@ -1,6 +1,7 @@
 """The report of recalls: a row for each buyer whom a recall concerns, with what was told and answered.
 
-A notice that has changed since the time of the report is read from its times and from the newest answer before.
+A recall that had just been issued then names its buyers, though they were listed a moment later (decision 135). A notice that
+has changed since the time of the report is read from its times and from the newest answer before.
 """
 
 from typing import Final
@@ -51,7 +52,7 @@ RECALL_TRACE: Final = Source(
         " n.answered_at, n.quantity_found, n.quantity_disposed, n.note, n.withdrawn_at AS withdrawn_from_at,"
         f" {_CHANGED} AS changed, r.lot_id, r.product_id, r.lot_number, r.expiry_date, r.recall_class, r.reference,"
         " r.issued_at, r.withdrawn_at FROM suppliers_recallnotice n JOIN suppliers_recall r ON r.tenant_id = $1"
-        f" AND r.id = n.recall_id WHERE n.tenant_id = $1 AND n.id > $3::uuid AND n.created_at <= {AS_OF}"
+        f" AND r.id = n.recall_id WHERE n.tenant_id = $1 AND n.id > $3::uuid"
         f" AND r.issued_at <= {AS_OF} AND {between('r.issued_at')} AND {equals('r.id', 'recall_id', 'uuid')}"
         f" AND {equals('r.lot_id', 'lot_id', 'uuid')} AND {equals('r.product_id', 'product_id', 'uuid')}"
         f" AND {equals('n.buyer_tenant_id', 'buyer_id', 'uuid')} ORDER BY n.id LIMIT $4::bigint"
