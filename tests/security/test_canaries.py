@@ -93,7 +93,6 @@ _ADD = listing._Builder.add
 def test_without_our_own_filters_the_database_still_shows_nothing(mine, theirs):
     """Group 3's wall: with the explicit tenant filters switched off, row security answers alone."""
     with mock.patch.object(listing._Builder, "add", _unfiltered):
-        listing._statement.cache_clear()
         statements.forget()
         found = leaks(mine, theirs, credentials(mine))
         at_home = leaks(theirs, theirs, [theirs.api])
@@ -112,7 +111,6 @@ def test_without_filters_and_row_security_the_walk_notices(mine, theirs):
         mock.patch.object(beyond, "add", _unfiltered),
         mock.patch.object(membership_sql, "one_tenant", _as_the_other(theirs)),
     ):
-        listing._statement.cache_clear()
         statements.forget()
         assert leaks(mine, theirs, [mine.api])
     assert statements.new_faults(), "the rules of the tables do not see that the filters are off"
