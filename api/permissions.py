@@ -64,7 +64,17 @@ def authorize(operation: Operation, actor: Actor) -> None:
 
     :raises InsufficientScope, FeatureNotEnabled, NotASupplier, NotABuyer, UserRequired, StepUpRequired: as named.
     """
-    wanted = operation.any_scope or ((operation.scope,) if operation.scope else ())
+    authorize_as(operation, actor, scope=operation.scope, kind=operation.kind, feature=operation.feature)
+
+
+def authorize_as(
+    operation: Operation, actor: Actor, *, scope: str | None, kind: str | None, feature: str | None = None
+) -> None:
+    """Check the same, with scope, kind and feature in place of the operation's own.
+
+    :raises InsufficientScope, FeatureNotEnabled, NotASupplier, NotABuyer, UserRequired, StepUpRequired: as named.
+    """
+    wanted = operation.any_scope or ((scope,) if scope else ())
     if wanted and not any(map(actor.may, wanted)):
         challenge = f'Bearer error="insufficient_scope", scope="{" ".join(wanted)}"'
         raise InsufficientScope(
@@ -72,9 +82,9 @@ def authorize(operation: Operation, actor: Actor) -> None:
             headers={"WWW-Authenticate": challenge},
             required=list(wanted),
         )
-    _authorize_kind(operation.kind or "", actor)
-    if operation.feature and operation.feature not in actor.features:
-        raise FeatureNotEnabled(f"The feature {operation.feature} is not enabled.", feature=operation.feature)
+    _authorize_kind(kind or "", actor)
+    if feature and feature not in actor.features:
+        raise FeatureNotEnabled(f"The feature {feature} is not enabled.", feature=feature)
     _authorize_person(operation, actor.subject)
 
 

@@ -19,12 +19,13 @@ from core.pipeline import Call, Rows
 from .families import CredentialKind, CredentialNotAccepted, kind_of
 from .listing import Listing, Query
 from .operations import Operation
-from .permissions import BUYER, BUYING_KINDS, authorize
+from .permissions import BUYER, BUYING_KINDS, authorize_as
 from .unions import Union
 from .views import ApiViewSet
 
 SUPPLIER: Final = "supplier"
 SIDES: Final = (BUYER, SUPPLIER)
+_OF_SIDE: Final = {side: Condition(f"t.side = '{side}'") for side in SIDES}
 SIDE_PARAMETER: Final = {
     "name": "side",
     "in": "query",
@@ -77,11 +78,10 @@ def authorize_side(operation: Operation, actor: Actor, side: str, *, feature: st
     """
     if side == BUYER and kind_of(actor.subject) is CredentialKind.API_KEY:
         raise CredentialNotAccepted("A buyer's side takes no API key; sign in for a bearer token.")
-    scope = operation.scope if side == BUYER else operation.supplier_scope
-    authorize(
-        replace(operation, scope=scope, kind=side, feature=feature if side == BUYER else ""),
-        actor,
-    )
+    if side == BUYER:
+        authorize_as(operation, actor, scope=operation.scope, kind=BUYER, feature=feature)
+    else:
+        authorize_as(operation, actor, scope=operation.supplier_scope, kind=side)
 
 
 class TwoSidedViewSet(ApiViewSet):
@@ -122,7 +122,8 @@ class TwoSidedViewSet(ApiViewSet):
         return found
 
     def _query(self, listing: Listing, extra: Sequence[Condition], *paging: str) -> Query:
-        return super()._query(listing_of_side(listing, self.expected), extra, *paging)
+        narrowed = [*extra, _OF_SIDE[self.expected]]  # there are tables that hold rows of either side
+        return super()._query(listing_of_side(listing, self.expected), narrowed, *paging)
 
     def _check(self, actor: Actor) -> None:
         operation = self.operation

@@ -30,16 +30,6 @@ def _day(value: str) -> Condition:
     return Condition("{0}::date" if not isinstance(moment, datetime) else _DAY, (value,))
 
 
-def of_side(asked: str | None, *, is_key: bool) -> Condition:
-    """Return the condition on the side: that of the tenant's only kind, else what is asked, else that of the credential."""
-    usual = asked if asked in Side.values else Side.SUPPLIER.value if is_key else Side.BUYER.value
-    return Condition(
-        "t.side = (SELECT CASE WHEN NOT n.kinds && ARRAY['provider', 'pharmacy']::varchar[] THEN 'supplier'"
-        f" WHEN 'supplier' <> ALL (n.kinds) THEN 'buyer' ELSE {{0}} END FROM organizations_tenant n WHERE n.id = {TENANT})",
-        (usual,),
-    )
-
-
 class PriceAgreementFilters(Filters):
     """Filters of agreements; `status` takes a comma-separated list. Without it, superseded versions are left out.
 
@@ -63,7 +53,7 @@ class PriceAgreementFilters(Filters):
         form = PeriodForm
 
     def condition_side(self, value: str) -> Condition:
-        """Hold for every row: `of_side` narrows them, since the tenant's kinds and the credential count, too."""
+        """Hold for every row: the view reads those of the side, for which the tenant's kinds and the credential count, too."""
         return Condition("{0}::text IS NOT NULL", (value,))
 
     def condition_status(self, value: str) -> Condition:

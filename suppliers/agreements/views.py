@@ -27,7 +27,7 @@ from suppliers.catalog.refusals import FieldLocked
 from .acts import accept, decline, propose
 from .changes import change
 from .drafts import create_draft
-from .filters import PriceAgreementFilters, of_side
+from .filters import PriceAgreementFilters
 from .finding import OF_ACCEPTED, OF_DRAFTS, OF_PROPOSALS, AgreementAt, Target, side_of
 from .life import terminate
 from .models import AGREEMENTS
@@ -205,10 +205,6 @@ class PriceAgreementViewSet(TwoSidedViewSet):
     def side_of(self, target: Target) -> str:
         """Return the caller's side."""
         return side_of(target).value
-
-    def list(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Answer the list of one side."""
-        return self.list_page(of_side(request.GET.get("side"), is_key=self.is_key))
 
     def create(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Create a draft of the side that is asked."""

@@ -6,7 +6,7 @@ import django_filters
 
 from api.filters import Filters, one_of
 from api.periods import MomentFilter, PeriodForm, since, until
-from core.conditions import TENANT, Condition
+from core.conditions import Condition
 from core.errors import FieldError, InvalidFields
 from suppliers.orders.searching import DELIVERIES_OF_BUYER, DELIVERIES_OF_SUPPLIER, of_either
 from suppliers.orders.states import Party
@@ -15,17 +15,7 @@ from .models import Delivery
 from .states import OF_DELIVERY
 
 # Shipments in preparation are seen with their order.
-_LEFT: Final = "t.status NOT IN ('preparing', 'cancelled')"
-
-
-def of_side(asked: str | None, *, is_key: bool) -> Condition:
-    """Return the condition on the side: that of the tenant's only kind, else what is asked, else that of the credential."""
-    usual = asked if asked in Party.values else Party.SUPPLIER.value if is_key else Party.BUYER.value
-    return Condition(
-        f"{_LEFT} AND t.side = (SELECT CASE WHEN NOT n.kinds && ARRAY['provider', 'pharmacy']::varchar[] THEN 'supplier'"
-        f" WHEN 'supplier' <> ALL (n.kinds) THEN 'buyer' ELSE {{0}} END FROM organizations_tenant n WHERE n.id = {TENANT})",
-        (usual,),
-    )
+LEFT: Final = Condition("t.status NOT IN ('preparing', 'cancelled')")
 
 
 class DeliveryFilters(Filters):
@@ -49,7 +39,7 @@ class DeliveryFilters(Filters):
         form = PeriodForm
 
     def condition_side(self, value: str) -> Condition:
-        """Hold for every row: `of_side` narrows them, since the tenant's kinds and the credential count, too."""
+        """Hold for every row: the view reads those of the side, for which the tenant's kinds and the credential count, too."""
         return Condition("{0}::text IS NOT NULL", (value,))
 
     def condition_status(self, value: str) -> Condition:

@@ -27,7 +27,7 @@ from suppliers.orders.shapes import EMBEDDED
 
 from .changing import change
 from .exceptions import report_exception
-from .filters import DeliveryFilters, check_other, of_side
+from .filters import LEFT, DeliveryFilters, check_other
 from .finding import SHIPMENT
 from .finding_delivery import DELIVERED_TO
 from .reading.representations import DeliveryOut, DeliveryWithLinesOut, ShipmentOut
@@ -154,7 +154,7 @@ class DeliveryViewSet(TwoSidedViewSet):
 
     def list(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer the list of one side."""
-        return self.list_page(of_side(request.GET.get("side"), is_key=self.is_key))
+        return self.list_page(LEFT)
 
     @action(detail=True, methods=["post"], url_path="exceptions")
     def report_exception(self, request: HttpRequest, pk: UUID) -> HttpResponse:

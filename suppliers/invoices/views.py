@@ -25,7 +25,7 @@ from suppliers.orders.shapes import EMBEDDED
 from suppliers.orders.states import Party
 
 from .acting import approve, cancel, dispute, match_again, reject
-from .filters import InvoiceFilters, check_other, of_side
+from .filters import InvoiceFilters, check_other
 from .finding import OF_BUYER, OF_SUPPLIER, TO_BILL, BilledInvoice
 from .issuing import issue, record
 from .reading.representations import InvoiceOut, InvoiceWithLinesOut, IssuedInvoiceOut
@@ -187,10 +187,6 @@ class InvoiceViewSet(TwoSidedViewSet):
         super()._check(actor)
         if self.action == "list":
             check_other(self.request.GET, self.side or Party.BUYER.value)
-
-    def list(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Answer the list of one side."""
-        return self.list_page(of_side(request.GET.get("side"), is_key=self.is_key))
 
     @action(detail=True, methods=["post"], url_path="match")
     def match_again(self, request: HttpRequest, pk: UUID) -> HttpResponse:

@@ -23,7 +23,7 @@ from suppliers.invoices.refusals import ExceedsBalance, InvoiceNotApproved
 
 from .confirming import cancel_payment, confirm_payment
 from .creating import create_payment
-from .filters import PaymentFilters, check_other, of_side
+from .filters import PaymentFilters, check_other
 from .finding import OWN
 from .reading.representations import PaymentOut, PaymentWithInvoicesOut
 from .reading.shapes import ROWS, WITHIN
@@ -125,10 +125,6 @@ class PaymentViewSet(TwoSidedViewSet):
         super()._check(actor)
         if self.action == "list":
             check_other(self.request.GET, self.side or BUYER)
-
-    def list(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Answer the list of one side."""
-        return self.list_page(of_side(request.GET.get("side"), is_key=self.is_key))
 
     def retrieve(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer one payment."""

@@ -6,7 +6,7 @@ import django_filters
 
 from api.filters import Filters, one_of
 from api.periods import MomentFilter, PeriodForm, since, until
-from core.conditions import TENANT, Condition
+from core.conditions import Condition
 from suppliers.company.folding import folded_sql
 from suppliers.orders.filters import searched
 from suppliers.orders.states import Party
@@ -19,16 +19,6 @@ _WORDS: Final = folded_sql(
     " || (SELECT n.name FROM organizations_tenant n"
     " WHERE n.id = CASE t.side WHEN 'buyer' THEN t.supplier_tenant_id ELSE t.buyer_tenant_id END)"
 )
-
-
-def of_side(asked: str | None, *, is_key: bool) -> Condition:
-    """Return the condition on the side: that of the tenant's only kind, else what is asked, else that of the credential."""
-    usual = asked if asked in Party.values else Party.SUPPLIER.value if is_key else Party.BUYER.value
-    return Condition(
-        "t.side = (SELECT CASE WHEN NOT n.kinds && ARRAY['provider', 'pharmacy']::varchar[] THEN 'supplier'"
-        f" WHEN 'supplier' <> ALL (n.kinds) THEN 'buyer' ELSE {{0}} END FROM organizations_tenant n WHERE n.id = {TENANT})",
-        (usual,),
-    )
 
 
 class ReturnFilters(Filters):
@@ -54,7 +44,7 @@ class ReturnFilters(Filters):
         form = PeriodForm
 
     def condition_side(self, value: str) -> Condition:
-        """Hold for every row: `of_side` narrows them, since the tenant's kinds and the credential count, too."""
+        """Hold for every row: the view reads those of the side, for which the tenant's kinds and the credential count, too."""
         return Condition("{0}::text IS NOT NULL", (value,))
 
     def condition_status(self, value: str) -> Condition:

@@ -25,7 +25,7 @@ from suppliers.invoices.refusals import CreditExceedsInvoice, InvoiceNumberTaken
 from suppliers.orders.shapes import EMBEDDED
 
 from .deciding import authorize, cancel_return
-from .filters import ReturnFilters, of_side
+from .filters import ReturnFilters
 from .finding import OF_BUYER, OF_SUPPLIER, Returned
 from .inspecting import inspect
 from .reading.representations import ReturnOut, ReturnWithLinesOut
@@ -172,10 +172,6 @@ class ReturnViewSet(TwoSidedViewSet):
         super()._check(actor)
         if self.action == "list":
             check_other(self.request.GET, self.side or BUYER)
-
-    def list(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Answer the list of one side."""
-        return self.list_page(of_side(request.GET.get("side"), is_key=self.is_key))
 
     @action(detail=True, methods=["post"])
     def authorize(self, request: HttpRequest, pk: UUID) -> HttpResponse:
