@@ -19,7 +19,7 @@ SELECT o.id::text, json_agg(json_build_object('order_line_id', l.id, 'quantity',
 FROM suppliers_purchaseorder o JOIN suppliers_purchaseorderline l ON l.tenant_id = o.tenant_id AND l.order_id = o.id
 WHERE o.tenant_id = ANY(%(buyers)s::uuid[]) AND o.supplier_tenant_id = %(supplier)s AND o.lines_total = %(lines)s
   AND o.status = 'accepted' AND o.fulfilment_status = 'received' AND o.billing_status = 'not_invoiced'
-  AND o.accepted_at >= %(since)s GROUP BY 1 ORDER BY 1
+  AND o.created_at >= %(since)s GROUP BY 1 ORDER BY 1
 """
 _BILLED: Final = """
 SELECT i.tenant_id::text, i.id::text, trim_scale(i.gross_total)::text FROM suppliers_invoice i

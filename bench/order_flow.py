@@ -28,8 +28,9 @@ SELECT tenant_id::text, id::text FROM suppliers_purchaseorder WHERE tenant_id = 
 """
 _SENT: Final = """
 SELECT c.id::text FROM suppliers_receivedorder c WHERE c.tenant_id = %(supplier)s AND c.status = 'sent'
-  AND c.received_at >= %(since)s AND jsonb_array_length(c.lines) = %(lines)s ORDER BY c.id
-"""
+  AND c.received_at >= %(since)s AND uuid_extract_timestamp(c.id) >= %(since)s
+  AND jsonb_array_length(c.lines) = %(lines)s ORDER BY c.id
+"""  # by the time it was made: the newest of the old ones may have been sent later than now
 
 
 class Flow:

@@ -21,7 +21,7 @@ FROM suppliers_purchaseorder o JOIN suppliers_purchaseorderline l ON l.tenant_id
 JOIN LATERAL (SELECT min(r.location_id::text)::uuid AS location_id FROM suppliers_reservation r
   WHERE r.tenant_id = o.supplier_tenant_id AND r.purchase_order_line_id = l.id AND r.status = 'active') r ON true
 WHERE o.tenant_id = ANY(%(buyers)s::uuid[]) AND o.supplier_tenant_id = %(supplier)s AND o.lines_total = %(lines)s
-  AND o.status = 'accepted' AND o.fulfilment_status = 'unfulfilled' AND o.accepted_at >= %(since)s
+  AND o.status = 'accepted' AND o.fulfilment_status = 'unfulfilled' AND o.created_at >= %(since)s
 GROUP BY 1, 2 HAVING count(*) = %(lines)s ORDER BY 1
 """
 _UNDER_WAY: Final = """
