@@ -11,12 +11,15 @@ from functools import lru_cache
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
+import django_filters
+
 from core.actor import Actor
 from core.conditions import Condition
 from core.errors import FieldError, Forbidden, InvalidFields
 from core.pipeline import Call, Rows
 
 from .families import CredentialKind, CredentialNotAccepted, kind_of
+from .filters import Filters
 from .listing import Listing, Query
 from .operations import Operation
 from .permissions import BUYER, BUYING_KINDS, authorize_as
@@ -76,12 +79,22 @@ def authorize_side(operation: Operation, actor: Actor, side: str, *, feature: st
     :raises InsufficientScope, NotABuyer, NotASupplier, FeatureNotEnabled: as `authorize`.
     :raises CredentialNotAccepted: a key acts for the buyer.
     """
-    if side == BUYER and kind_of(actor.subject) is CredentialKind.API_KEY:
+    if side == SUPPLIER:
+        authorize_as(operation, actor, scope=operation.supplier_scope, kind=SUPPLIER)
+        return
+    if kind_of(actor.subject) is CredentialKind.API_KEY:
         raise CredentialNotAccepted("A buyer's side takes no API key; sign in for a bearer token.")
-    if side == BUYER:
-        authorize_as(operation, actor, scope=operation.scope, kind=BUYER, feature=feature)
-    else:
-        authorize_as(operation, actor, scope=operation.supplier_scope, kind=side)
+    authorize_as(operation, actor, scope=operation.scope, kind=BUYER, feature=feature)
+
+
+class TwoSidedFilters(Filters):
+    """Base of the filters of such lists, with `side`."""
+
+    side = django_filters.ChoiceFilter(choices=[(one, one) for one in SIDES])
+
+    def condition_side(self, value: str) -> Condition:
+        """Hold for every row: the view reads those of the side, for which the tenant's kinds and the credential count, too."""
+        return Condition("{0}::text IS NOT NULL", (value,))
 
 
 class TwoSidedViewSet(ApiViewSet):
@@ -89,9 +102,11 @@ class TwoSidedViewSet(ApiViewSet):
 
     `buyer_feature` is the plan's feature that the buyer needs. `side` is that of the request, once it is known. A list reads the
     tables of the side that is `expected`; the trip says which one it is, and where that is the other, the list is read again.
+    It is filtered by the other party alone, unless it `filters_by_both` parties.
     """
 
     buyer_feature: ClassVar[str] = ""
+    filters_by_both: ClassVar[bool] = False
     side: str = ""
     expected: str = ""
 
@@ -135,6 +150,17 @@ class TwoSidedViewSet(ApiViewSet):
             return
         self.side = asked_side(actor, self.request.GET.get("side"))
         authorize_side(operation, actor, self.side, feature=self.buyer_feature)
+        if self.action == "list" and not self.filters_by_both:
+            self._check_other()
+
+    def _check_other(self) -> None:
+        """Require that a list names the other party only.
+
+        :raises InvalidFields: it filters by its own side.
+        """
+        own = f"{self.side}_id"
+        if own in self.request.GET:
+            raise InvalidFields(errors=[FieldError(own, "invalid", "Is your own side; filter by the other one.")])
 
     def _check_any(self, actor: Actor) -> None:
         """Refuse a caller whom no side that the tenant can have admits; the document will say which it is.

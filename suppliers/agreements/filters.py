@@ -6,14 +6,15 @@ from typing import Any, Final
 import django_filters
 import orjson
 
-from api.filters import Filters, one_of
+from api.filters import one_of
 from api.periods import MomentFilter, PeriodForm, moment_of
+from api.two_sides import TwoSidedFilters
 from core.conditions import TENANT, Condition
 from core.text_folding import words
 from suppliers.company.folding import folded_sql
 
 from .models import PriceAgreement
-from .states import STATUSES, Side
+from .states import STATUSES
 
 _WORDS: Final = folded_sql(
     "t.number || ' ' || (SELECT n.name FROM organizations_tenant n"
@@ -30,7 +31,7 @@ def _day(value: str) -> Condition:
     return Condition("{0}::date" if not isinstance(moment, datetime) else _DAY, (value,))
 
 
-class PriceAgreementFilters(Filters):
+class PriceAgreementFilters(TwoSidedFilters):
     """Filters of agreements; `status` takes a comma-separated list. Without it, superseded versions are left out.
 
     `from` and `to` keep those whose validity has a day in common with the period; `category` those with a line of it.
@@ -41,7 +42,6 @@ class PriceAgreementFilters(Filters):
     buyer_id = django_filters.UUIDFilter(field_name="buyer_tenant_id")
     category = django_filters.CharFilter(max_length=64)
     search = django_filters.CharFilter(max_length=120)
-    side = django_filters.ChoiceFilter(choices=Side.choices)
     to = MomentFilter(max_length=40)
     updated_since = django_filters.IsoDateTimeFilter(field_name="updated_at", lookup_expr="gte")
 
@@ -51,10 +51,6 @@ class PriceAgreementFilters(Filters):
         model = PriceAgreement
         fields: Any = []
         form = PeriodForm
-
-    def condition_side(self, value: str) -> Condition:
-        """Hold for every row: the view reads those of the side, for which the tenant's kinds and the credential count, too."""
-        return Condition("{0}::text IS NOT NULL", (value,))
 
     def condition_status(self, value: str) -> Condition:
         """Versions in one of the given states."""

@@ -84,6 +84,7 @@ class PriceAgreementViewSet(TwoSidedViewSet):
     family = "procurement"
     tag = "Price agreements"
     scope_prefix = "procurement."
+    filters_by_both = True
     buyer_feature = "procurement"
     serializer_class = PriceAgreementOut
     filterset_class = PriceAgreementFilters

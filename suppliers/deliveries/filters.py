@@ -4,21 +4,20 @@ from typing import Any, Final
 
 import django_filters
 
-from api.filters import Filters, one_of
+from api.filters import one_of
 from api.periods import MomentFilter, PeriodForm, since, until
+from api.two_sides import TwoSidedFilters
 from core.conditions import Condition
-from core.errors import FieldError, InvalidFields
 from suppliers.orders.searching import DELIVERIES_OF_BUYER, DELIVERIES_OF_SUPPLIER, of_either
-from suppliers.orders.states import Party
 
 from .models import Delivery
 from .states import OF_DELIVERY
 
 # Shipments in preparation are seen with their order.
-LEFT: Final = Condition("t.status NOT IN ('preparing', 'cancelled')")
+DISPATCHED: Final = Condition("t.status NOT IN ('preparing', 'cancelled')")
 
 
-class DeliveryFilters(Filters):
+class DeliveryFilters(TwoSidedFilters):
     """Filters of deliveries; `status` takes a comma-separated list. `from` and `to` are about `shipped_at`."""
 
     status = django_filters.CharFilter(max_length=120)
@@ -29,7 +28,6 @@ class DeliveryFilters(Filters):
         max_length=200,
         help_text="Beginnings of words of the numbers, the tracking number and the other party's name, all of which must match.",
     )
-    side = django_filters.ChoiceFilter(choices=Party.choices)
     to = MomentFilter(max_length=40)
     updated_since = django_filters.IsoDateTimeFilter(field_name="updated_at", lookup_expr="gte")
 
@@ -37,10 +35,6 @@ class DeliveryFilters(Filters):
         model = Delivery
         fields: Any = []
         form = PeriodForm
-
-    def condition_side(self, value: str) -> Condition:
-        """Hold for every row: the view reads those of the side, for which the tenant's kinds and the credential count, too."""
-        return Condition("{0}::text IS NOT NULL", (value,))
 
     def condition_status(self, value: str) -> Condition:
         """Deliveries in one of the given states."""
@@ -61,13 +55,3 @@ class DeliveryFilters(Filters):
 
 # `from` is a word of Python.
 DeliveryFilters.base_filters["from"] = MomentFilter(max_length=40)
-
-
-def check_other(query: Any, side: str) -> None:
-    """Require that a list names the other party only.
-
-    :raises InvalidFields: it filters by its own side.
-    """
-    own = "buyer_id" if side == Party.BUYER else "supplier_id"
-    if own in query:
-        raise InvalidFields(errors=[FieldError(own, "invalid", "Is your own side; filter by the other one.")])

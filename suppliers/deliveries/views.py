@@ -15,7 +15,6 @@ from api.shapes import Selection, select
 from api.sorts import ORDERING_FIELDS, SortBy
 from api.two_sides import TwoSidedViewSet
 from api.views import ApiViewSet
-from core.actor import Actor
 from core.conditions import TENANT
 from core.errors import InvalidFields, InvalidTransition, NotFound, VersionConflict
 from core.pipeline import Call, Statement
@@ -27,7 +26,7 @@ from suppliers.orders.shapes import EMBEDDED
 
 from .changing import change
 from .exceptions import report_exception
-from .filters import LEFT, DeliveryFilters, check_other
+from .filters import DISPATCHED, DeliveryFilters
 from .finding import SHIPMENT
 from .finding_delivery import DELIVERED_TO
 from .reading.representations import DeliveryOut, DeliveryWithLinesOut, ShipmentOut
@@ -36,7 +35,6 @@ from .refusals import LotNotShippable, OverShipment
 from .serializers import BODY_BYTES, DeliveryExceptionIn, ShipmentChangeIn, ShipmentIn
 from .shipping import ship
 from .states import OF_DRAFT
-from .telling import BUYER
 
 _READ: Final = "orders:read"
 _SHAPE: Final = DeliveryWithLinesOut.shape
@@ -147,14 +145,9 @@ class DeliveryViewSet(TwoSidedViewSet):
         ),
     }
 
-    def _check(self, actor: Actor) -> None:
-        super()._check(actor)
-        if self.action == "list":
-            check_other(self.request.GET, self.side or BUYER)
-
     def list(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Answer the list of one side."""
-        return self.list_page(LEFT)
+        """Answer the list, without what has not left."""
+        return self.list_page(DISPATCHED)
 
     @action(detail=True, methods=["post"], url_path="exceptions")
     def report_exception(self, request: HttpRequest, pk: UUID) -> HttpResponse:

@@ -5,13 +5,12 @@ from typing import Any, Final
 
 import django_filters
 
-from api.filters import Filters, one_of
+from api.filters import one_of
 from api.periods import MomentFilter, PeriodForm, moment_of
+from api.two_sides import TwoSidedFilters
 from core.conditions import TENANT, Condition
-from core.errors import FieldError, InvalidFields
 from suppliers.company.folding import folded_sql
 from suppliers.orders.filters import searched
-from suppliers.orders.states import Party
 
 from .models import Invoice
 from .states import InvoiceStatus, InvoiceType
@@ -30,7 +29,7 @@ def _day(value: str) -> str:
     return _DAY if isinstance(moment_of(value), datetime) else "{0}::date"
 
 
-class InvoiceFilters(Filters):
+class InvoiceFilters(TwoSidedFilters):
     """Filters of invoices; `status` and `type` take comma-separated lists. `from` and `to` are about `issue_date`."""
 
     status = django_filters.CharFilter(max_length=120)
@@ -42,7 +41,6 @@ class InvoiceFilters(Filters):
         max_length=200,
         help_text="Beginnings of words of the numbers and the other party's name, all of which must match.",
     )
-    side = django_filters.ChoiceFilter(choices=Party.choices)
     to = MomentFilter(max_length=40)
     updated_since = django_filters.IsoDateTimeFilter(field_name="updated_at", lookup_expr="gte")
 
@@ -50,10 +48,6 @@ class InvoiceFilters(Filters):
         model = Invoice
         fields: Any = []
         form = PeriodForm
-
-    def condition_side(self, value: str) -> Condition:
-        """Hold for every row: the view reads those of the side, for which the tenant's kinds and the credential count, too."""
-        return Condition("{0}::text IS NOT NULL", (value,))
 
     def condition_status(self, value: str) -> Condition:
         """Invoices in one of the given states."""
@@ -78,13 +72,3 @@ class InvoiceFilters(Filters):
 
 # `from` is a word of Python.
 InvoiceFilters.base_filters["from"] = MomentFilter(max_length=40)
-
-
-def check_other(query: Any, side: str) -> None:
-    """Require that a list names the other party only.
-
-    :raises InvalidFields: it filters by its own side.
-    """
-    own = "buyer_id" if side == Party.BUYER else "supplier_id"
-    if own in query:
-        raise InvalidFields(errors=[FieldError(own, "invalid", "Is your own side; filter by the other one.")])

@@ -16,7 +16,6 @@ from api.shapes import Selection, Shape, select
 from api.sorts import ORDERING_FIELDS, SortBy
 from api.two_sides import TwoSidedViewSet
 from api.views import ApiViewSet
-from core.actor import Actor
 from core.conditions import TENANT
 from core.errors import InvalidFields, InvalidTransition, NotFound, VersionConflict
 from core.pipeline import Call, Statement
@@ -25,7 +24,7 @@ from suppliers.orders.shapes import EMBEDDED
 from suppliers.orders.states import Party
 
 from .acting import approve, cancel, dispute, match_again, reject
-from .filters import InvoiceFilters, check_other
+from .filters import InvoiceFilters
 from .finding import OF_BUYER, OF_SUPPLIER, TO_BILL, BilledInvoice
 from .issuing import issue, record
 from .reading.representations import InvoiceOut, InvoiceWithLinesOut, IssuedInvoiceOut
@@ -182,11 +181,6 @@ class InvoiceViewSet(TwoSidedViewSet):
     def side_of(self, target: BilledInvoice) -> str:
         """Return the caller's side."""
         return (Party.BUYER if target.shared.is_owner else Party.SUPPLIER).value
-
-    def _check(self, actor: Actor) -> None:
-        super()._check(actor)
-        if self.action == "list":
-            check_other(self.request.GET, self.side or Party.BUYER.value)
 
     @action(detail=True, methods=["post"], url_path="match")
     def match_again(self, request: HttpRequest, pk: UUID) -> HttpResponse:

@@ -4,13 +4,12 @@ from typing import Any, Final
 
 import django_filters
 
-from api.filters import Filters, one_of
+from api.filters import one_of
 from api.periods import MomentFilter, PeriodForm, since, until
+from api.two_sides import TwoSidedFilters
 from core.conditions import TENANT, Condition
-from core.errors import FieldError, InvalidFields
 from suppliers.company.folding import folded_sql
 from suppliers.orders.filters import searched
-from suppliers.orders.states import Party
 
 from .models import Payment
 from .states import PaymentStatus
@@ -26,7 +25,7 @@ _MOMENT: Final = (
 )
 
 
-class PaymentFilters(Filters):
+class PaymentFilters(TwoSidedFilters):
     """Filters of payments; `status` takes a comma-separated list.
 
     `from` and `to` are about `value_date`, or where there is none `created_at`.
@@ -39,7 +38,6 @@ class PaymentFilters(Filters):
         max_length=200,
         help_text="Beginnings of words of the number and the other party's name, all of which must match.",
     )
-    side = django_filters.ChoiceFilter(choices=Party.choices)
     to = MomentFilter(max_length=40)
     updated_since = django_filters.IsoDateTimeFilter(field_name="updated_at", lookup_expr="gte")
 
@@ -47,10 +45,6 @@ class PaymentFilters(Filters):
         model = Payment
         fields: Any = []
         form = PeriodForm
-
-    def condition_side(self, value: str) -> Condition:
-        """Hold for every row: the view reads those of the side, for which the tenant's kinds and the credential count, too."""
-        return Condition("{0}::text IS NOT NULL", (value,))
 
     def condition_status(self, value: str) -> Condition:
         """Payments in one of the given states."""
@@ -71,13 +65,3 @@ class PaymentFilters(Filters):
 
 # `from` is a word of Python.
 PaymentFilters.base_filters["from"] = MomentFilter(max_length=40)
-
-
-def check_other(query: Any, side: str) -> None:
-    """Require that a list names the other party only.
-
-    :raises InvalidFields: it filters by its own side.
-    """
-    own = "buyer_id" if side == Party.BUYER else "supplier_id"
-    if own in query:
-        raise InvalidFields(errors=[FieldError(own, "invalid", "Is your own side; filter by the other one.")])

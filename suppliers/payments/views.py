@@ -13,7 +13,6 @@ from api.operations import Operation
 from api.shapes import Selection, select
 from api.sorts import ORDERING_FIELDS, SortBy
 from api.two_sides import TwoSidedViewSet
-from core.actor import Actor
 from core.conditions import TENANT
 from core.errors import InvalidFields, InvalidTransition, NotFound, VersionConflict
 from core.pipeline import Call, Statement
@@ -23,7 +22,7 @@ from suppliers.invoices.refusals import ExceedsBalance, InvoiceNotApproved
 
 from .confirming import cancel_payment, confirm_payment
 from .creating import create_payment
-from .filters import PaymentFilters, check_other
+from .filters import PaymentFilters
 from .finding import OWN
 from .reading.representations import PaymentOut, PaymentWithInvoicesOut
 from .reading.shapes import ROWS, WITHIN
@@ -120,11 +119,6 @@ class PaymentViewSet(TwoSidedViewSet):
             errors=_ENDED,
         ),
     }  # fmt: skip
-
-    def _check(self, actor: Actor) -> None:
-        super()._check(actor)
-        if self.action == "list":
-            check_other(self.request.GET, self.side or BUYER)
 
     def retrieve(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer one payment."""

@@ -4,12 +4,12 @@ from typing import Any, Final
 
 import django_filters
 
-from api.filters import Filters, one_of
+from api.filters import one_of
 from api.periods import MomentFilter, PeriodForm, since, until
+from api.two_sides import TwoSidedFilters
 from core.conditions import Condition
 from suppliers.company.folding import folded_sql
 from suppliers.orders.filters import searched
-from suppliers.orders.states import Party
 
 from .models import Return
 from .states import STORED, ReturnType
@@ -21,7 +21,7 @@ _WORDS: Final = folded_sql(
 )
 
 
-class ReturnFilters(Filters):
+class ReturnFilters(TwoSidedFilters):
     """Filters of returns; `status` takes a comma-separated list. `from` and `to` are about `created_at`."""
 
     status = django_filters.CharFilter(max_length=120)
@@ -34,7 +34,6 @@ class ReturnFilters(Filters):
         max_length=200,
         help_text="Beginnings of words of the numbers and the other party's name, all of which must match.",
     )
-    side = django_filters.ChoiceFilter(choices=Party.choices)
     to = MomentFilter(max_length=40)
     updated_since = django_filters.IsoDateTimeFilter(field_name="updated_at", lookup_expr="gte")
 
@@ -42,10 +41,6 @@ class ReturnFilters(Filters):
         model = Return
         fields: Any = []
         form = PeriodForm
-
-    def condition_side(self, value: str) -> Condition:
-        """Hold for every row: the view reads those of the side, for which the tenant's kinds and the credential count, too."""
-        return Condition("{0}::text IS NOT NULL", (value,))
 
     def condition_status(self, value: str) -> Condition:
         """Returns in one of the given states."""

@@ -14,12 +14,10 @@ from api.page_numbers import InvalidPage
 from api.shapes import Selection, select
 from api.sorts import ORDERING_FIELDS, SortBy
 from api.two_sides import TwoSidedViewSet
-from core.actor import Actor
 from core.conditions import TENANT
 from core.errors import InvalidFields, InvalidTransition, NotFound, VersionConflict
 from core.pipeline import Call, Statement
 from organizations.public import CounterpartyOnly, PartyClosed, reach
-from suppliers.deliveries.filters import check_other
 from suppliers.inventory.refusals import InsufficientStock, LotRecalled, StorageMismatch, WrongSerial
 from suppliers.invoices.refusals import CreditExceedsInvoice, InvoiceNumberTaken
 from suppliers.orders.shapes import EMBEDDED
@@ -167,11 +165,6 @@ class ReturnViewSet(TwoSidedViewSet):
     def side_of(self, target: Returned) -> str:
         """Return the caller's side."""
         return BUYER if target.shared.is_owner else SUPPLIER
-
-    def _check(self, actor: Actor) -> None:
-        super()._check(actor)
-        if self.action == "list":
-            check_other(self.request.GET, self.side or BUYER)
 
     @action(detail=True, methods=["post"])
     def authorize(self, request: HttpRequest, pk: UUID) -> HttpResponse:
