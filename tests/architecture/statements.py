@@ -1,6 +1,6 @@
 """The rules of the tables with the tenant tables and functions of this database, and the statements not yet checked."""
 
-from functools import cache
+from functools import cache, lru_cache
 
 from django.db import connections
 
@@ -28,6 +28,16 @@ def rules() -> Rules:
     )
 
 
+def faults(sql: str, *, across: bool = False) -> tuple[str, ...]:
+    """Return what is wrong with a statement; `across`: it is declared to work over many tenants."""
+    return _faults(sql, across)
+
+
+@lru_cache(maxsize=8192)  # a text that a test has made and checked is new to `new_faults` after it
+def _faults(sql: str, across: bool) -> tuple[str, ...]:
+    return tuple(rules().faults(sql, across=across))
+
+
 def forget() -> None:
     """Look at every statement again: once names have run out, one that is made anew equals the one before."""
     _checked.clear()
@@ -41,4 +51,4 @@ def new_faults() -> list[str]:
     new = [one for one in [*registered] if one not in _checked]
     _checked.update(new)
     texts = {(one.sql.decode(), bool(one.across)) for one in new}
-    return [f"{fault}: {sql}" for sql, across in texts for fault in rules().faults(sql, across=across)]
+    return [f"{fault}: {sql}" for sql, across in texts for fault in faults(sql, across=across)]

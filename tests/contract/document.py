@@ -1,6 +1,5 @@
 """The OpenAPI document as tests read it: references followed, lines counted, operations listed."""
 
-import copy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -125,18 +124,21 @@ def lines(whole: Node) -> int:
     return written(whole).count("\n")
 
 
-def without(described: Described) -> Node:
-    """The document without one operation and without the components that only it uses."""
-    whole = copy.deepcopy(document())
-    item = whole["paths"][described.path]
-    del item[described.method]
-    if not item:
-        del whole["paths"][described.path]
-    return pruned(whole)
+def only_of(described: Described) -> Node:
+    """One operation and the components that only it uses, where they stand in the document."""
+    whole = document()
+    paths = {path: dict(item) for path, item in whole["paths"].items()}
+    own = {described.path: {described.method: paths[described.path].pop(described.method)}}
+    left = used_components(whole | {"paths": paths})
+    components = {
+        kind: {name: part for name, part in parts.items() if name not in left[kind]}
+        for kind, parts in used_components(whole).items()
+    }
+    return {"paths": own, "components": {kind: parts for kind, parts in components.items() if parts}}
 
 
-def pruned(whole: Node) -> Node:
-    """The document without components that nothing refers to."""
+def used_components(whole: Node) -> dict[str, Node]:
+    """The components to which something refers, by kind; all security schemes, which are named otherwise."""
     used: set[str] = set()
     waiting = [part for name, part in whole.items() if name != "components"]
     while waiting:
@@ -145,12 +147,14 @@ def pruned(whole: Node) -> Node:
                 used.add(reference)
                 _, _, kind, name = reference.split("/")
                 waiting.append(whole["components"][kind][name])
-    for kind, parts in whole["components"].items():
-        if kind != "securitySchemes":
-            whole["components"][kind] = {
-                name: part for name, part in parts.items() if f"#/components/{kind}/{name}" in used
-            }
-    return whole
+    return {
+        kind: {
+            name: part
+            for name, part in parts.items()
+            if kind == "securitySchemes" or f"#/components/{kind}/{name}" in used
+        }
+        for kind, parts in whole["components"].items()
+    }
 
 
 def _references(node: Any) -> Iterator[str]:
