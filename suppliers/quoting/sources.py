@@ -152,7 +152,8 @@ def _holds(row: str, reading: Reading) -> str:
 def _contract_lines(reading: Reading) -> str:
     """Write the lines of agreements for a product, and for its category and those above, which are one step further each.
 
-    OFFSET 0 keeps the order: each agreement in turn, by its index. An agreement may have very many lines.
+    OFFSET 0 keeps the order: each agreement in turn, by its index. An agreement may have very many lines; codes are looked
+    up one by one, since PostgreSQL reckons to read one line of an agreement whole, and finds that cheaper than a list of codes.
     """
     of = f"FROM suppliers_receivedagreementline WHERE tenant_id = {reading.of('g')} AND document_id = a.id"
     members = "document_id, line_no, price_base_quantity, tiers, max_quantity - consumed AS remaining, packaging_id"
@@ -161,7 +162,8 @@ SELECT coalesce(json_agg(json_build_array(l.document_id, l.subject, l.line_no, l
 FROM unnest(s.agreement_ids) AS a(id) CROSS JOIN LATERAL (
   SELECT * FROM (SELECT {members}, 0 AS subject {of} AND product_id = g.product_id OFFSET 0) p
   WHERE p.packaging_id IS NULL OR p.packaging_id = g.packaging_id
-  UNION ALL SELECT {members}, array_position(h.codes, category::text) {of} AND category = ANY(h.codes)) l
+  UNION ALL SELECT c.* FROM unnest(h.codes) WITH ORDINALITY AS k(code, distance)
+  CROSS JOIN LATERAL (SELECT {members}, k.distance::integer AS subject {of} AND category = k.code OFFSET 0) c) l
 """
 
 

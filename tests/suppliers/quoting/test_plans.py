@@ -34,10 +34,13 @@ INSERT INTO suppliers_pricingrule (id, tenant_id, created_at, updated_at, versio
 SELECT gen_random_uuid(), t, now(), now(), 1, 'R' || n, 'Rule', 'active', 0, '{}', %s, 'percent', 1, false, false
 FROM unnest(%s) t, generate_series(1, 60) n
 """
-# Small agreements, so that to read one whole seems cheap; another one may have ten thousand lines.
+# Small agreements, so that to read one whole seems cheap; another one may have ten thousand lines. Every second line is for
+# a category.
 LINES = """
-INSERT INTO suppliers_receivedagreementline (id, tenant_id, document_id, line_no, product_id, price_base_quantity, tiers, consumed)
-SELECT gen_random_uuid(), p.tenant_id, md5(p.tenant_id::text || p.n / 25)::uuid, p.n, p.id, 1, '[]', 0
+INSERT INTO suppliers_receivedagreementline (id, tenant_id, document_id, line_no, product_id, category, price_base_quantity, tiers,
+  consumed)
+SELECT gen_random_uuid(), p.tenant_id, md5(p.tenant_id::text || p.n / 25)::uuid, p.n,
+  CASE WHEN p.n %% 2 = 0 THEN p.id END, CASE WHEN p.n %% 2 = 1 THEN 'c' || p.n END, 1, '[]', 0
 FROM (SELECT tenant_id, id, row_number() OVER (PARTITION BY tenant_id) AS n FROM suppliers_product WHERE tenant_id = ANY(%s)) p
 """
 ANALYZED = (
