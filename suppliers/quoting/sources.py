@@ -162,8 +162,8 @@ SELECT coalesce(json_agg(json_build_array(l.document_id, l.subject, l.line_no, l
 FROM unnest(s.agreement_ids) AS a(id) CROSS JOIN LATERAL (
   SELECT * FROM (SELECT {members}, 0 AS subject {of} AND product_id = g.product_id OFFSET 0) p
   WHERE p.packaging_id IS NULL OR p.packaging_id = g.packaging_id
-  UNION ALL SELECT c.* FROM unnest(h.codes) WITH ORDINALITY AS k(code, distance)
-  CROSS JOIN LATERAL (SELECT {members}, k.distance::integer AS subject {of} AND category = k.code OFFSET 0) c) l
+  UNION ALL SELECT c.* FROM (SELECT unnest(h.codes) AS code) k
+  CROSS JOIN LATERAL (SELECT {members}, array_position(h.codes, k.code) AS subject {of} AND category = k.code OFFSET 0) c) l
 """
 
 
