@@ -153,7 +153,7 @@ def _contract_lines(reading: Reading) -> str:
     """Write the lines of agreements for a product, and for its category and those above, which are one step further each.
 
     OFFSET 0 keeps the order: each agreement in turn, by its index. An agreement may have very many lines; codes are looked
-    up one by one, since PostgreSQL reckons to read one line of an agreement whole, and finds that cheaper than a list of codes.
+    up one by one, since PostgreSQL estimates one line for an agreement and would rather read it whole than look up a list.
     """
     of = f"FROM suppliers_receivedagreementline WHERE tenant_id = {reading.of('g')} AND document_id = a.id"
     members = "document_id, line_no, price_base_quantity, tiers, max_quantity - consumed AS remaining, packaging_id"

@@ -28,13 +28,9 @@ def rules() -> Rules:
     )
 
 
-def faults(sql: str, *, across: bool = False) -> tuple[str, ...]:
-    """Return what is wrong with a statement; `across`: it is declared to work over many tenants."""
-    return _faults(sql, across)
-
-
 @lru_cache(maxsize=8192)  # a text that a test has made and checked is new to `new_faults` after it
-def _faults(sql: str, across: bool) -> tuple[str, ...]:
+def faults(sql: str, *, across: bool) -> tuple[str, ...]:
+    """Return what is wrong with a statement; `across`: it is declared to work over many tenants."""
     return tuple(rules().faults(sql, across=across))
 
 

@@ -39,8 +39,6 @@ from tests import factories
 from tests.architecture.declared import listings, shapes
 from tests.architecture.generated_rows import ALIAS, RULES, World
 
-pytestmark = pytest.mark.untraced
-
 EXAMPLES = 12
 MORE = 20  # at most so many times as many examples, where chance has made all rows alike
 ROOT = Path(__file__).parents[2]

@@ -145,13 +145,14 @@ def test_lines_are_merged_by_what_they_name(world: World) -> None:
     assert world.seller.get(f"{PATH}/{key}").json()["data"]["version"] == 2
 
 
-def test_thousands_of_lines_take_no_more_statements_than_one(world: World) -> None:
+def test_thousands_of_lines_take_as_many_statements_as_one(world: World) -> None:
     codes = [f"c{number}" for number in range(10_000)]
     with tenant_context(world.supplier.id):
         above = PlatformCategory.objects.get(code="consumables")
         own = [Category(tenant_id=world.supplier.id, parent_id=above.id, code=code, name=code) for code in codes]
         Category.objects.bulk_create(own, batch_size=2_000)
     lines = [{"category": code, "tiers": PERCENT} for code in codes]
+    world.active(lines=lines[-1:])  # what a process reads once, and keeps, is read by now
     sent = []
     for wanted in (lines[:1], lines[1:1_500]):
         with recording() as statements:
@@ -161,7 +162,7 @@ def test_thousands_of_lines_take_no_more_statements_than_one(world: World) -> No
             data = api.get(f"{PATH}/{key}?page=15").json()["data"]
             assert data["lines_total"] == len(wanted)
             assert len(data["lines"]) == (99 if len(wanted) > 1 else 0)
-    assert len(sent[1]) <= len(sent[0]), sent
+    assert len(sent[0]) == len(sent[1]), sent
     draft = world.drafted(lines=lines)
     more = [{"product_id": world.product["id"], "tiers": PERCENT}]
     answer = world.seller.patch(f"{PATH}/{draft}", json={"lines_mode": "merge", "lines": more})
