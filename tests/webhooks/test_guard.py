@@ -209,7 +209,8 @@ def test_name_that_turns_private_is_not_dialled(guarded, world, names, late):
         drain()
     (delivery,) = world.deliveries(endpoint)
     assert (delivery["state"], delivery["attempt_log"][0]["error"]) == ("failed", "blocked_destination")
-    assert names.asked == ["turn.example.com"] * 2
+    # once at registration, once when dialled; a retry of another test's tenant may have come due meanwhile
+    assert names.asked.count("turn.example.com") == 2
     assert (seen, guarded.connections) == ([], [])
 
 
