@@ -3,7 +3,7 @@
 Source: contract, supply.md 4 "from, to".
 """
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 import django_filters
@@ -55,15 +55,26 @@ class PeriodForm(forms.Form):
         """Refuse a period that ends before it begins."""
         found: dict[str, Any] = super().clean() or {}
         begin, end = found.get("from"), found.get("to")
-        if begin and end and _order(begin) > _order(end):
+        if begin and end and is_reversed(moment_of(begin), moment_of(end)):
             self.add_error("to", ValidationError("Must not be before from.", code="min_value"))
         return found
 
 
-def _order(text: str) -> str:
-    """Return what tells which of two moments is the earlier, the time zone of plain dates aside."""
-    found = moment_of(text)
-    return found.isoformat()[:10] if found else ""
+def is_reversed(begin: date | datetime | None, end: date | datetime | None) -> bool:
+    """Tell whether a period ends before it begins; of a date beside an instant only where it does so in every time zone."""
+    if begin is None or end is None:
+        return False
+    if not isinstance(begin, datetime) and not isinstance(end, datetime):
+        return begin > end
+    return _starts(begin)[0] > _starts(end)[1]
+
+
+def _starts(moment: date | datetime) -> tuple[datetime, datetime]:
+    """Return the first and the last instant that a moment may be: a day begins at UTC+14 first, at UTC-12 last."""
+    if isinstance(moment, datetime):
+        return moment, moment
+    midnight = datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
+    return midnight - timedelta(hours=14), midnight + timedelta(hours=12)
 
 
 def since(column: str, value: str) -> Condition:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.periods import moment_of
+from api.periods import is_reversed, moment_of
 from api.serializers import StrictSerializer
 from core.money import is_currency
 from suppliers.inventory.states import MovementType
@@ -83,7 +83,7 @@ class ReportParametersIn(StrictSerializer):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Hold the ends of the period to one another."""
         begin, end = (attrs.get(name) for name in _PERIOD)
-        if begin is not None and end is not None and begin.isoformat()[:10] > end.isoformat()[:10]:
+        if is_reversed(begin, end):
             told = serializers.ErrorDetail("Must not be before from.", code="min_value")
             raise serializers.ValidationError({"to": [told]})
         return attrs

@@ -254,7 +254,15 @@ def test_filters_sort_and_pages(trade: Trade) -> None:
     rest = trade.api.get(f"{PATH}?limit=2&cursor={page['next_cursor']}").json()
     assert [row["po_number"] for row in [*page["data"], *rest["data"]]] == everything
     assert "lines" not in page["data"][0]
-    for query in ("status=gone", "from=yesterday", "from=2026-02-01&to=2026-01-01", "search=%21", "buyer_id=1"):
+    reversed_day = "from=2026-02-01T12:00:00Z&to=2026-02-01T10:00:00Z"
+    for query in (
+        "status=gone",
+        "from=yesterday",
+        "from=2026-02-01&to=2026-01-01",
+        reversed_day,
+        "search=%21",
+        "buyer_id=1",
+    ):
         assert trade.api.get(f"{PATH}?{query}").status_code == 400, query
 
 

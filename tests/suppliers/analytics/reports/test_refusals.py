@@ -42,6 +42,11 @@ def _nothing_made(tenant_id: Any) -> bool:
         ({"type": "orders", "parameters": {"from": "2026-01-01T00:00:00"}}, "parameters.from", "moment"),
         ({"type": "orders", "parameters": {"from": "0001-01-01"}}, "parameters.from", "moment"),
         ({"type": "orders", "parameters": {"from": "2026-02-01", "to": "2026-01-01"}}, "parameters.to", "min_value"),
+        (
+            {"type": "orders", "parameters": {"from": "2026-02-01T12:00:00Z", "to": "2026-02-01T10:00:00Z"}},
+            "parameters.to",
+            "min_value",
+        ),
         ({"type": "orders", "parameters": {"status": ["draft"]}}, "parameters.status.0", "invalid_choice"),
         ({"type": "orders", "parameters": {"buyer_id": "me"}}, "parameters.buyer_id", "invalid"),
         ({"type": "orders", "parameters": {"currency": "EUR"}}, "parameters.currency", "not_applicable"),
