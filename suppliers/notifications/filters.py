@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Final
 import django_filters
 
 from api.filters import Filters, one_of
+from api.periods import MomentFilter, PeriodForm, since, until
 from core.conditions import Condition
 
 from .models import Notification
@@ -22,11 +23,20 @@ class AlertFilters(Filters):
     unread = django_filters.BooleanFilter()
     acknowledged = django_filters.BooleanFilter()
     updated_since = django_filters.IsoDateTimeFilter(field_name="updated_at", lookup_expr="gte")
-    to = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="lt")
+    to = MomentFilter(max_length=40)
 
     class Meta:
         model = Notification
         fields: Any = []
+        form = PeriodForm
+
+    def condition_from(self, value: str) -> Condition:
+        """Notifications that were made at a moment or later."""
+        return since("t.created_at", value)
+
+    def condition_to(self, value: str) -> Condition:
+        """Notifications that were made before a moment."""
+        return until("t.created_at", value)
 
     def condition_type(self, value: str) -> Condition:
         """Notifications of the given types."""
@@ -53,9 +63,8 @@ class NotificationFilters(AlertFilters):
 
     otherwise: ClassVar = {"archived": CURRENT}
 
-    class Meta:
-        model = Notification
-        fields: Any = []
+    class Meta(AlertFilters.Meta):
+        pass
 
     def condition_archived(self, value: bool) -> Condition:
         """Archived notifications, or the others."""
@@ -64,4 +73,4 @@ class NotificationFilters(AlertFilters):
 
 # `from` is a word of Python.
 for _filters in (AlertFilters, NotificationFilters):
-    _filters.base_filters["from"] = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gte")
+    _filters.base_filters["from"] = MomentFilter(max_length=40)

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from core.db import tenant_context
+from organizations.models import Tenant
 from suppliers.notifications.models import Notification, OpenAlert
 from suppliers.notifications.states import Severity
 from tests import factories
@@ -188,6 +189,10 @@ def test_lists_are_narrowed_by_every_filter(shelf):
     assert ids("kind=message") == []
     assert len(ids("kind=alert")) == 3
     assert ids("from=2030-06-02T00:00:00Z&to=2030-06-03T00:00:00Z") == ["license_expiring"]
+    assert ids("to=2030-06-02", ALERTS) == ["low_stock"]
+    with tenant_context(shelf.id):
+        Tenant.objects.filter(id=shelf.id).update(time_zone="Pacific/Kiritimati")
+    assert ids("from=2030-06-03") == ["recall", "license_expiring"]  # where it began at ten in the morning before
     assert ids("updated_since=2030-06-03T00:00:00Z") == []  # a feed ends at the instant of the asking
     with tenant_context(shelf.id):
         mine = Notification.objects.filter(tenant_id=shelf.id)
@@ -202,6 +207,8 @@ def test_lists_are_narrowed_by_every_filter(shelf):
         "severity=grave",
         "kind=letter",
         "from=yesterday",
+        "from=2030-06-02T00:00:00",
+        "from=2030-06-02&to=2030-06-01",
         "unread=maybe",
     ):
         assert shelf.api.get(f"{PATH}?{wrong}").status_code == 400, wrong
