@@ -22,6 +22,7 @@ from .measures import GROUPS, INTERVALS, MEASURES, Measure
 
 MOST_DAYS: Final = 400
 MOST_VALUES: Final = 50_000
+FIRST_YEAR: Final = 1970  # a span, the span before it and 28 days before that have to be in the calendar
 NAMES: Final = ("metric", "from", "to", "interval", "group_by", "timezone", "currency", "compare")
 
 
@@ -100,8 +101,10 @@ def _errors(given: dict[str, str]) -> Iterable[FieldError]:
     for name in ("from", "to"):
         if not given[name]:
             yield FieldError(name, "required", "This parameter is required.")
-        elif moment_of(given[name]) is None:
+        elif (moment := moment_of(given[name])) is None:
             yield FieldError(name, "invalid", "Give a date as 2026-01-31, or an instant with its offset.")
+        elif moment.year < FIRST_YEAR:
+            yield FieldError(name, "min_value", f"Must not be before {FIRST_YEAR}.")
     yield from _choice(given, "interval", INTERVALS)
     yield from _choice(given, "compare", ("previous",))
     measure = MEASURES.get(given["metric"])

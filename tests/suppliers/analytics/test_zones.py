@@ -76,11 +76,18 @@ def test_what_cannot_be_asked_is_named(trade: Trade) -> None:
         ({"group_by": "location"}, "group_by", "invalid_choice"),
         ({"metric": "active_offers", "group_by": "buyer"}, "group_by", "invalid_choice"),
         ({"timezone": "Mars/Olympus"}, "timezone", "invalid_choice"),
+        ({"timezone": "localtime"}, "timezone", "invalid_choice"),
+        ({"timezone": "Factory"}, "timezone", "invalid_choice"),
+        ({"from": "1969-12-31"}, "from", "min_value"),
+        ({"from": "0002-01-02", "compare": "previous"}, "from", "min_value"),
         ({"compare": "next"}, "compare", "invalid_choice"),
     ):
         answer = ask(api, "orders_count", **given)
         assert answer.status_code == 400, given
         assert [(one["field"], one["code"]) for one in answer.json()["errors"]] == [(field, code)], given
+    for name in ("orders_count", "days_of_cover"):  # what reaches back furthest
+        early = {"from": "1970-01-01", "to": "1971-02-01", "compare": "previous"}
+        assert ask(api, name, currency="EUR", **early).status_code == 200, name
     assert ask(api, "orders_count", colour="red").json()["code"] == "unknown_parameter"
     assert ask(api, "orders_count", **{"from": "2025-01-01", "to": "2026-02-05"}).status_code == 200
 
