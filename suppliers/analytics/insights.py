@@ -14,6 +14,8 @@ from core.pipeline import Call, Rows, Statement
 from organizations.public import today_sql
 from suppliers.inventory.queries import WITHIN
 
+from .stock import SHIPPED
+
 INSIGHTS: Final = ("expiring_stock", "stock_out_risk", "late_orders", "price_outlier", "falling_fill_rate")
 SEVERITIES: Final = ("high", "medium", "low")
 _MOST: Final = 200  # of each type, the gravest first
@@ -64,8 +66,8 @@ _STOCK_OUT: Final = _found(
     action="Order or make more of the product.",
     since=_NOW,
     rows="SELECT p.id, p.name, s.shipped, h.units, h.units * 28.0 / s.shipped AS cover FROM (SELECT m.product_id,"
-    " -sum(m.quantity)::bigint AS shipped FROM suppliers_stockmovement m WHERE m.tenant_id = $1 AND m.type = 'shipment'"
-    f" AND m.created_at >= {_NOW} - interval '28 days' AND {_WITHIN['m']} GROUP BY m.tenant_id, 1 HAVING sum(m.quantity) < 0) s"
+    " -sum(m.quantity)::bigint AS shipped FROM suppliers_stockmovement m"
+    f" WHERE m.tenant_id = $1 AND {SHIPPED} AND m.created_at >= {_NOW} - interval '28 days' AND {_WITHIN['m']} GROUP BY m.tenant_id, 1 HAVING sum(m.quantity) < 0) s"
     " JOIN suppliers_product p ON p.tenant_id = $1 AND p.id = s.product_id"
     " CROSS JOIN LATERAL (SELECT coalesce(sum(v.on_hand - v.reserved), 0)::bigint AS units FROM suppliers_stocklevel v"
     " LEFT JOIN suppliers_lot o ON o.tenant_id = $1 AND o.id = v.lot_id"

@@ -26,14 +26,16 @@ _PLACES: Final = "array_length(:ends::timestamptz[], 1)"
 _MOVED_AT: Final = "width_bucket(m.created_at, :ends::timestamptz[])"
 # The first bucket whose last day is a day or a later one.
 _FROM_DAY: Final = "width_bucket(({0}) - 1, :last_days::date[]) + 1"
+# To a buyer; what goes back to whom it came from (reason `return`) also leaves by a shipment.
+SHIPPED: Final = "m.type = 'shipment' AND m.reason_code <> 'return'"
 # What has moved since an end is taken off up to the bucket of that end.
 _MOVED: Final = (
     f"moved AS MATERIALIZED (SELECT m.level_id, m.quantity, {_MOVED_AT} AS place FROM suppliers_stockmovement m"
     " WHERE m.tenant_id = $1 AND m.created_at >= (:ends::timestamptz[])[1])"
 )
-# A shipment counts at the ends behind it, as long as it lies within 28 local days before.
+# A shipment to a buyer counts at the ends behind it, as long as it lies within 28 local days before.
 _MOVED_OR_SHIPPED: Final = (
-    f"moved AS MATERIALIZED (SELECT m.level_id, m.quantity, {_MOVED_AT} AS place, CASE WHEN m.type = 'shipment'"
+    f"moved AS MATERIALIZED (SELECT m.level_id, m.quantity, {_MOVED_AT} AS place, CASE WHEN {SHIPPED}"
     " THEN width_bucket(m.created_at, :since::timestamptz[]) ELSE 0 END AS covered FROM suppliers_stockmovement m"
     " WHERE m.tenant_id = $1 AND m.created_at >= (:since::timestamptz[])[1])"
 )

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.suppliers.analytics.figures import values
 from tests.suppliers.deliveries.receiving import arrivals
 from tests.suppliers.inventory.shelf import refused
 from tests.suppliers.returns.backs import PATH, Back, found
@@ -102,6 +103,13 @@ def test_goods_in_quarantine_move_on(back: Back) -> None:
     answer = back.act(one["id"], "inspect", lines=[back.disposed(one, "destroy")])
     error = refused(answer, 400, "validation_error")["errors"][0]
     assert (error["field"], error["code"]) == ("lines.0.return_line_id", "not_in_quarantine")
+
+
+def test_what_goes_back_to_its_manufacturer_is_not_shipped_to_buyers(back: Back) -> None:
+    one = back.brought("completed")
+    assert values(back.supplier, "days_of_cover")[1] is None  # what the delivery brought was not booked out
+    back.done(one["id"], "inspect", lines=[back.disposed(one, "return_to_manufacturer")])
+    assert values(back.supplier, "days_of_cover")[1] is None
 
 
 def test_the_first_inspection_divides_a_line(back: Back) -> None:
