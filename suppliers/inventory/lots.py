@@ -161,14 +161,19 @@ class Change:
 
 
 def _write(actor: Actor, change: Change, at: datetime) -> None:
-    """Save the lot; in quarantine, break what is reserved of it; in a recall, count the buyers who are to be told."""
+    """Save the lot; in quarantine, break what is reserved of it; in a recall, count the buyers who are to be told.
+
+    Reservations, ended ones too, show when their lots expire: a correction writes them anew.
+    """
     lot, tenant_id = change.lot, change.lot.tenant_id
     saved = save_call(lot, *change.names, at=at)  # before the levels are read, which show whether the lot may be sold
-    found = run([saved, *levels_of_products(tenant_id, [lot.product_id], at)])
-    levels = read_levels(found[2], found[3])
+    renewing = [changes.renew_call(lot, at)] if "expiry_date" in change.names else []
+    _, _, shelf, promised, *renewed = run([saved, *levels_of_products(tenant_id, [lot.product_id], at), *renewing])
+    levels = read_levels(shelf, promised)
     mine = [key for key, level in levels.items() if level.row.lot_id == lot.id]
     holds = lot.status == LotStatus.QUARANTINED and "status" in change.names
     freed = break_all(tenant_id, levels, mine, at, reason="quarantine") if holds else NOTHING
+    freed = freed.with_rows(row for found in renewed for row in changes.reservations_of(found))
     calls = [*freed.calls]
     moved, news = changed(tenant_id, levels.values(), at, by=side_of(actor), also=mine)
     facts = [Occurrence(_event(actor, kind, lot), lot.id, lot.version) for kind in change.kinds]

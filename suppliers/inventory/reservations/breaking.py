@@ -4,7 +4,7 @@ The caller has locked the levels of the products, and before them, by `order_boo
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -36,6 +36,10 @@ class Freed(NamedTuple):
     told: dict[UUID, list[Occurrence]]
     rows: list[Reservation]
     parts: list[Part]
+
+    def with_rows(self, rows: Iterable[Reservation]) -> "Freed":
+        """Add reservations that are touched, though they go on."""
+        return self._replace(rows=[*self.rows, *(row for row in rows if row not in self.rows)])
 
 
 NOTHING: Final = Freed([], {}, [], [])

@@ -18,7 +18,7 @@ from core.pipeline import Call, Rows, Statement
 from ledger.public import Occurrence
 from suppliers.inventory.events import ReservationEvent, ReservationExpired
 from suppliers.inventory.levels import Level
-from suppliers.inventory.models import RESERVATIONS, Allocation, Reservation
+from suppliers.inventory.models import RESERVATIONS, Allocation, Lot, Reservation
 
 _COLUMNS = ", ".join(f'"{field.column}"' for field in Reservation._meta.concrete_fields)
 _HELD_COLUMNS = ", ".join(f'"{field.column}"' for field in Allocation._meta.concrete_fields)
@@ -32,6 +32,13 @@ _LOCK_LAPSED = Statement.of(
 _HELD = Statement.of(
     f"SELECT {_HELD_COLUMNS} FROM suppliers_allocation"
     " WHERE tenant_id = $1 AND reservation_id = ANY($2::uuid[]) AND status = 'active'"
+)
+_RENEW = Statement.of(
+    "UPDATE suppliers_reservation r SET version = r.version + 1, updated_at = $4 WHERE r.tenant_id = $1 AND r.id IN"
+    " (SELECT q.id FROM suppliers_reservation q WHERE q.tenant_id = $1 AND q.product_id = $2 AND EXISTS (SELECT 1"
+    " FROM suppliers_allocation a JOIN suppliers_stocklevel v ON v.tenant_id = a.tenant_id AND v.id = a.level_id"
+    " AND v.tenant_id = $1 WHERE a.tenant_id = $1 AND a.reservation_id = q.id AND v.lot_id = $3)"
+    f" ORDER BY q.id FOR UPDATE) RETURNING {_COLUMNS}"
 )
 _END = Statement.of(
     "UPDATE suppliers_allocation SET status = $3, version = version + 1, updated_at = $4"
@@ -67,8 +74,13 @@ def held_call(tenant_id: UUID, ids: Iterable[UUID]) -> Call:
     return Call(_HELD, [str(tenant_id), array_literal(ids)])
 
 
+def renew_call(lot: Lot, at: datetime) -> Call:
+    """Return the statement that renews the reservations that hold some of a lot or have held some, behind its locked levels."""
+    return Call(_RENEW, [str(lot.tenant_id), str(lot.product_id), str(lot.id), at.isoformat()])
+
+
 def reservations_of(found: Rows) -> list[Reservation]:
-    """Return the reservations that a statement of this module has locked."""
+    """Return the reservations that a statement of this module has locked or renewed."""
     return rows_of(Reservation, found)
 
 

@@ -73,6 +73,36 @@ def test_expiry_is_corrected(shelf):
     )  # fmt: skip
 
 
+def test_reservations_follow_a_corrected_expiry(shelf, buyer, other):
+    shelf.settle(reservation_cap_percent=100)
+    product, _, second = shelved(shelf)
+    (released,) = reserve(other, shelf, (product, 2))
+    assert other.api.delete(f"{PATH}/{released['id']}").status_code == 204
+    (over_both,) = reserve(buyer, shelf, (product, 12))
+    (of_second,) = reserve(other, shelf, (product, 3))
+    answer = shelf.api.patch(f"{LOTS}/{lot_of(shelf).id}", json={"expiry_date": "2029-06-30", "reason": "Misread"})
+    assert answer.status_code == 200, answer.content
+    (seen,) = buyer.api.get(PATH).json()["data"]
+    assert [one["expiry_date"] for one in seen["allocations"]] == ["2029-06-30", "2031-01-01"]
+    assert (seen["id"], seen["version"], seen["status"]) == (over_both["id"], 2, "active")
+    assert {one["id"]: one["version"] for one in other.api.get(PATH).json()["data"]} == {
+        released["id"]: 3, of_second["id"]: 1,
+    }  # fmt: skip
+    assert shelf.level(second).reserved == 5
+    assert broken(shelf, buyer, other) == []
+
+
+def test_an_expiry_is_corrected_of_a_lot_that_is_held_back(shelf, buyer):
+    product, first, _ = shelved(shelf)
+    (held,) = reserve(buyer, shelf, (product, 4))
+    change = {"expiry_date": "2029-06-30", "status": "quarantined", "reason": "Relabelled"}
+    assert shelf.api.patch(f"{LOTS}/{lot_of(shelf).id}", json=change).status_code == 200
+    (seen,) = buyer.api.get(PATH).json()["data"]
+    assert (seen["id"], seen["status"], seen["allocations"][0]["expiry_date"]) == (held["id"], "broken", "2029-06-30")
+    assert shelf.level(first).reserved == 0
+    assert broken(shelf, buyer) == []
+
+
 def test_bad_changes_and_strangers(shelf):
     shelved(shelf)
     key = lot_of(shelf).id
