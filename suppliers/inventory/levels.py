@@ -134,13 +134,14 @@ class Level:
     def is_usable(self, needed: date | None, days: int, at: datetime) -> bool:
         """Tell whether the goods may be sold for a date, today by default, and last for so many days from then.
 
-        An expiry date is the last day of use.
+        An expiry date is the last day of use. What was needed by a date that is over is needed today.
         """
         if not self.row.is_open:
             return False
         if self.row.expiry_date is None:
             return True
-        expiry, begin = date.fromisoformat(self.row.expiry_date), needed or self.today(at)
+        today = self.today(at)
+        expiry, begin = date.fromisoformat(self.row.expiry_date), max(needed or today, today)
         return (expiry - begin).days >= days
 
     def sellable(self, needed: date | None, days: int, at: datetime) -> int:

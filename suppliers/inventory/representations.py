@@ -54,7 +54,7 @@ _FREE = (
     "SELECT t.id, t.product_id, t.location_id, t.on_hand, t.reserved, t.created_at, t.updated_at,"
     " coalesce(p.supplier_sku, i.supplier_sku) AS supplier_sku, coalesce(p.base_unit, i.base_unit) AS base_unit,"
     f" l.expiry_date, CASE WHEN coalesce(s.sellable, true) AND (l.id IS NULL OR l.status = 'released' AND (l.expiry_date IS NULL OR"
-    f" l.expiry_date >= coalesce({_NEEDED}, {_TODAY}) + coalesce(p.min_remaining_shelf_life_days, i.min_remaining_shelf_life_days, 0)::int))"
+    f" l.expiry_date >= greatest({_NEEDED}, {_TODAY}) + coalesce(p.min_remaining_shelf_life_days, i.min_remaining_shelf_life_days, 0)::int))"
     f" THEN t.on_hand - t.reserved + coalesce(({_LAPSED}), 0) ELSE 0 END AS sellable"
     " FROM suppliers_stocklevel t"
     f" LEFT JOIN suppliers_product p ON p.tenant_id = t.tenant_id AND p.id = t.product_id AND p.tenant_id = {TENANT}"

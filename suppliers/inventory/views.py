@@ -118,7 +118,7 @@ class AvailabilityViewSet(InventoryViewSet):
         "list": Operation(
             "List what can be promised",
             "One row for each product and location, over all lots. A lot counts while it lasts for the product's least "
-            "remaining shelf life from `needed_date`, which is today at the location where none is given.",
+            "remaining shelf life from `needed_date`, which is today at the location where none is given or the date is over.",
         ),
     }
 

@@ -23,10 +23,10 @@ from suppliers.marketplace.states import StockPolicy
 
 # OFFSET 0 keeps the order of the offers, so that a page ends where it is full: each one's product is looked up by its key.
 # $1 the buyer, $2 the instant, $3 the date that the goods are needed for, $4 the country of delivery. The date is the
-# location's where none is given. OFFSET 0 lets each level find its place and its lot by their keys: plans are made for any
-# supplier, and would look through all of its places for each level.
+# location's where none is given, or one that is over there: `greatest` passes by what is null. OFFSET 0 lets each level find
+# its place and its lot by their keys: plans are made for any supplier, and would look through all of its places for each level.
 _PLACE = """
-SELECT coalesce($3::date, ($2::timestamptz AT TIME ZONE coalesce(NULLIF(z.time_zone, ''), t.time_zone))::date) AS needed,
+SELECT greatest($3::date, ($2::timestamptz AT TIME ZONE coalesce(NULLIF(z.time_zone, ''), t.time_zone))::date) AS needed,
        coalesce((SELECT s.sellable FROM suppliers_stockplace s WHERE s.tenant_id = z.tenant_id AND s.location_id = z.id), true) AS sells
 FROM organizations_location z WHERE z.tenant_id = y.tenant_id AND z.id = y.location_id OFFSET 0
 """

@@ -10,7 +10,8 @@ from core.db import tenant_context
 from suppliers.catalog.models import Product
 from suppliers.inventory.models import Allocation, Reservation
 from tests import factories
-from tests.suppliers.inventory.shelf import refused, reserve
+from tests.suppliers.inventory.shelf import PATH as RESERVATIONS
+from tests.suppliers.inventory.shelf import body, refused, reserve
 from tests.suppliers.inventory.test_inventory import adjust, line
 
 PATH = "/v1/inventory/availability"
@@ -60,6 +61,23 @@ def test_needed_date_decides_what_lasts(shelf):
         Product.objects.filter(tenant_id=shelf.id, pk=product["id"]).update(min_remaining_shelf_life_days=20)
     assert (seen(10), seen(11)) == ((15, last), (5, None))
     assert available(shelf)[0]["sellable"] == 15
+
+
+def test_needed_date_that_is_over_sells_nothing_expired(shelf, buyer):
+    product = shelf.product(tracking="lot")
+    today = datetime.now(UTC).date()
+    shelf.stock(product, 10, lot="L1", expiry=today - timedelta(days=10))
+    shelf.offer(product)
+    over = (today - timedelta(days=20)).isoformat()
+    (row,) = available(shelf, f"needed_date={over}")
+    assert (row["sellable"], row["earliest_expiry"]) == (0, None)
+    (item,) = buyer.api.get(f"/v1/stock/availability?product_id={product['id']}&needed_date={over}").json()["data"]
+    assert (item["status"], item["quantity"]) == ("unavailable", 0)
+    refused(buyer.api.post(RESERVATIONS, json=body(shelf, (product, 1), needed_date=over)), 409, "insufficient_stock")
+    shelf.stock(product, 4, lot="L2", expiry=today + timedelta(days=30))
+    shelf.settle(reservation_cap_percent=100)
+    (made,) = reserve(buyer, shelf, (product, 4), needed_date=over)
+    assert [one["expiry_date"] for one in made["allocations"]] == [(today + timedelta(days=30)).isoformat()]
 
 
 def test_what_has_lapsed_can_be_promised_again(shelf, buyer):
