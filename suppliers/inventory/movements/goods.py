@@ -152,9 +152,13 @@ def check_storage(goods: Goods, arriving: Iterable[tuple[int, Product, UUID]]) -
 
 
 def _suits(product: Product, place: Place) -> bool:
-    """A place without temperatures suits what needs no cold chain (at most 8 degrees)."""
+    """Tell whether what is known of a place's temperatures lies within the product's range.
+
+    A place without temperatures suits what needs no cold chain (at most 8 degrees).
+    """
     if place.min_c is None and place.max_c is None:
         return product.max_c is None or product.max_c > 8
-    too_cold = product.min_c is not None and place.min_c is not None and place.min_c < product.min_c
-    too_warm = product.max_c is not None and place.max_c is not None and place.max_c > product.max_c
-    return not (too_cold or too_warm)
+    known = [one for one in (place.min_c, place.max_c) if one is not None]
+    is_too_cold = product.min_c is not None and min(known) < product.min_c
+    is_too_warm = product.max_c is not None and max(known) > product.max_c
+    return not (is_too_cold or is_too_warm)

@@ -229,6 +229,25 @@ def test_cold_goods_go_to_cold_places(shelf):
     refused(shelf.api.post(MOVE, json=body), 409, "storage_mismatch")
 
 
+@pytest.mark.parametrize(
+    ("storage", "temperature", "suits"),
+    [
+        ({"min_c": 2, "max_c": 8}, {"max_c": -15}, False), ({"min_c": 2, "max_c": 8}, {"min_c": 9}, False),
+        ({"min_c": 15}, {"max_c": -15}, False), ({"max_c": -15}, {"min_c": 2}, False),
+        ({"min_c": 2, "max_c": 8}, {"max_c": 8}, True), ({"min_c": 2, "max_c": 8}, {"min_c": 2}, True),
+        ({"min_c": 15}, {"max_c": 25}, True),
+    ],
+)  # fmt: skip
+def test_one_known_temperature_of_a_place_counts(shelf, storage, temperature, suits):
+    product, where = shelf.product(storage=storage), place(shelf, temperature=temperature)
+    answer = shelf.api.post(ADJUST, json={"lines": [line(product, where)]})
+    if suits:
+        assert answer.status_code == 201, answer.content
+    else:
+        refused(answer, 409, "storage_mismatch")
+        assert listed(shelf, LEVELS) == []
+
+
 def test_goods_in_a_place_that_became_too_warm_can_be_written_off(shelf):
     product = shelf.product(storage={"min_c": 2, "max_c": 8})
     cold = place(shelf, temperature={"min_c": 3, "max_c": 7})
