@@ -57,6 +57,11 @@ _FINISH = Statement.of(
 )
 # Of the buyer $1, whose lots come from the lot $3 of the supplier $2.
 _ORIGIN = "l.tenant_id = $1 AND l.origin_tenant_id = $2 AND l.origin_lot_id = $3"
+# What the buyer took in before the supplier had the lot comes from it, too.
+_TRACE_LOT = Statement.of(
+    "UPDATE suppliers_lot l SET origin_tenant_id = $2, origin_lot_id = $3, version = l.version + 1, updated_at = $6"
+    " WHERE l.tenant_id = $1 AND l.product_id = $4 AND l.lot_number = $5 AND l.origin_lot_id IS NULL RETURNING l.id::text"
+)
 _LOCK_LOTS = Statement.of(f"SELECT l.id::text FROM suppliers_lot l WHERE {_ORIGIN} ORDER BY l.id FOR NO KEY UPDATE")
 _TURN_LOTS = Statement.of(
     "UPDATE suppliers_lot l SET status = $4, status_reason = $5, version = l.version + 1, updated_at = $6"
@@ -221,6 +226,7 @@ def _turn_lots(step: Step, at: datetime) -> Holding:
     *_, received, held, _ = run(
         [
             bind_call(buyer_id),
+            Call(_TRACE_LOT, [*lots, str(recall.product_id), recall.lot_number, at.isoformat()]),
             Call(_LOCK_LOTS, lots),
             Call(_TURN_LOTS, [*lots, step.status.value, reason, at.isoformat()]),
             Call(_MARK_LEVELS, lots),

@@ -27,8 +27,8 @@ from tests.suppliers.inventory.recalls import (
     received,
     walk,
 )
-from tests.suppliers.inventory.shelf import PATH, body, broken, refused, reserve
-from tests.suppliers.inventory.test_inventory import ADJUST, LEVELS, line, listed
+from tests.suppliers.inventory.shelf import PATH, Buyer, body, broken, refused, reserve
+from tests.suppliers.inventory.test_inventory import ADJUST, LEVELS, adjust, line, listed, place
 
 
 def shelved(shelf, first=10, second=10):
@@ -174,6 +174,22 @@ def test_buyers_own_lots_of_that_origin_are_recalled(shelf):
     walk(shelf)
     assert lot_of(own, "A").status == "quarantined"
     assert broken(shelf, own) == []
+
+
+def test_buyer_who_took_the_lot_in_before_the_supplier_had_it_is_told(shelf):
+    tenant = factories.provision("provider")
+    ward = Buyer(tenant, factories.as_member(tenant, ["receiving_clerk", "buyer"]))
+    product = shelf.product(tracking="lot")
+    shelf.offer(product)
+    adjust(ward, line(product, place(ward), 10, lot_number="L1", expiry_date="2031-01-31"))
+    shelf.stock(product, 5, lot="L1", expiry=date(2031, 1, 31))
+    assert recall(shelf)["recall"]["progress"]["buyers_total"] == 1
+    walk(shelf)
+    lot = lot_of(ward)
+    assert (lot.status, lot.origin_tenant_id, lot.origin_lot_id) == ("recalled", shelf.id, lot_of(shelf).id)
+    assert [(one.data["received"], one.data["still_held"]) for one in facts(ward, "lot.")] == [(10, 10)]
+    refused(change(ward, status="released"), 409, "lot_recalled")
+    assert broken(shelf, ward) == []
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------
