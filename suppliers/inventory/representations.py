@@ -129,7 +129,7 @@ class StockLevelOut(Representation):
             "expiry_date", "on_hand", "reserved", "sellable", "low_stock_threshold", "last_counted_at", "created_at",
             "updated_at", "version",
         )  # fmt: skip
-        unversioned = f"left(md5(concat_ws(',', {SELLABLE}, (SELECT concat(l.version) {_LOT}))), 12)"
+        unversioned = f"left(md5(json_build_array({SELLABLE}, (SELECT l.version {_LOT}), (SELECT o.name {_PLACE}), {_SKU})::text), 12)"
 
 
 class LotOut(Representation):

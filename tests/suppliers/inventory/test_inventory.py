@@ -309,6 +309,29 @@ def test_reserved_goods_stay_where_they_are(shelf, buyer):
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
+def test_tag_of_a_level_changes_with_what_it_shows(shelf):
+    product, where = shelf.product(), place(shelf)
+    adjust(shelf, line(product, where))
+    (level,) = listed(shelf, LEVELS)
+    seen = {shelf.api.get(f"{LEVELS}/{level['id']}").headers["ETag"]}
+    changed = {"name": "Hall 2"}
+    assert shelf.api.patch(f"/v1/locations/{where['id']}", json=changed).status_code == 200
+    given = {name: value for name, value in product.items() if name in products.body()}
+    given |= {"supplier_sku": f"S-{factories.suffix()}", "status": "active", "packagings": product["packagings"]}
+    for member, value, change in (
+        ("location_name", "Hall 2", None),
+        ("supplier_sku", given["supplier_sku"], f"/v1/products/{product['id']}"),
+    ):
+        if change:
+            assert shelf.api.put(change, json=given).status_code == 200
+        answer = shelf.api.get(f"{LEVELS}/{level['id']}", headers={"If-None-Match": ", ".join(seen)})
+        assert (answer.status_code, answer.json()["data"][member]) == (200, value)
+        seen.add(answer.headers["ETag"])
+    assert len(seen) == 3
+    unchanged = shelf.api.get(f"{LEVELS}/{level['id']}", headers={"If-None-Match": ", ".join(seen)})
+    assert unchanged.status_code == 304
+
+
 def test_levels_are_filtered(shelf):
     product, second, here, there = shelf.product(tracking="lot"), shelf.product(), place(shelf), place(shelf)
     soon = (date.today() + timedelta(days=5)).isoformat()
