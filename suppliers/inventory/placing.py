@@ -3,18 +3,25 @@
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields
-from core.pipeline import run
+from core.pipeline import Call, Statement, run
 from organizations import public as organizations
 from suppliers.catalog import availability
 
-from .models import StockLevel, StockPlace
+from .models import StockPlace
 
 _QUARANTINE = "quarantine"
 _BATCH = 1_000
+# Whether goods of a place may be sold stands with their levels; the sweep tells of them.
+_MARK_LEVELS = Statement.of(
+    "UPDATE suppliers_stocklevel v SET is_untold = true, version = v.version + 1, updated_at = $3 WHERE v.tenant_id = $1"
+    " AND v.id IN (SELECT w.id FROM suppliers_stocklevel w WHERE w.tenant_id = $1 AND w.location_id = $2 AND w.on_hand > 0"
+    " ORDER BY w.id FOR NO KEY UPDATE) RETURNING v.product_id::text"
+)
 
 
 @needs_transaction
@@ -45,14 +52,15 @@ def put_stock_location(actor: Actor, data: Mapping[str, Any], at: datetime) -> t
     elif changed:
         row.save_version(*changed, at=at)
         if "sellable" in changed:
-            _refresh(actor, row, at)
+            _refresh(row, at)
     return row, found is None
 
 
-def _refresh(actor: Actor, place: StockPlace, at: datetime) -> None:
-    """Write the availability of every product that lies at a place, in the order of their ids."""
-    levels = StockLevel.objects.of(actor).filter(location_id=place.location_id, on_hand__gt=0)
-    products = list(levels.order_by("product_id").values_list("product_id", flat=True).distinct())
+@needs_transaction
+def _refresh(place: StockPlace, at: datetime) -> None:
+    """Mark what lies at a place as changed, and write the availability of its products, in the order of their ids."""
+    (marked,) = run([Call(_MARK_LEVELS, [str(place.tenant_id), str(place.location_id), at.isoformat()])])
+    products = sorted({UUID((marked.value(number) or b"").decode()) for number in range(len(marked))})
     for first in range(0, len(products), _BATCH):
         run(availability.refresh_calls(place.tenant_id, products[first : first + _BATCH], at))
 

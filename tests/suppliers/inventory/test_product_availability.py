@@ -10,12 +10,13 @@ from core.db import tenant_context
 from suppliers.catalog.models import Product
 from suppliers.inventory.availability_sweep import refresh_availability
 from suppliers.inventory.models import Lot, Reservation, StockLevel
-from suppliers.inventory.sweeping import expire_reservations
+from suppliers.inventory.sweeping import expire_reservations, tell_levels
 from tests import factories
 from tests.races import race
 from tests.suppliers import products
+from tests.suppliers.inventory.recalls import facts
 from tests.suppliers.inventory.shelf import PATH, broken, reserve
-from tests.suppliers.inventory.test_inventory import MOVE, PLACES, adjust, line, place
+from tests.suppliers.inventory.test_inventory import LEVELS, MOVE, PLACES, adjust, line, listed, place
 from tests.suppliers.inventory.test_offers import OFFERS, draft
 
 
@@ -77,6 +78,21 @@ def test_a_move_to_a_place_that_sells_nothing(shelf):
     assert band(shelf, product) == "available"
     assert shelf.api.post(PLACES, json=opened | {"sellable": False}).status_code == 200
     assert band(shelf, product) == "unavailable"
+    assert broken(shelf) == []
+
+
+def test_levels_of_a_place_that_sells_nothing_any_more_are_told(shelf):
+    product, where, full = shelf.product(), place(shelf), place(shelf)
+    adjust(shelf, line(product, where, 100), line(product, full, 7))
+    (before,) = listed(shelf, LEVELS, f"location_id={where['id']}")
+    closed = {"location_id": where["id"], "code": where["code"], "sellable": False}
+    assert shelf.api.post(PLACES, json=closed).status_code == 200
+    (level,) = listed(shelf, LEVELS, f"updated_since={before['updated_at']}&location_id={where['id']}")
+    assert (level["sellable"], level["version"]) == (0, before["version"] + 1)
+    assert level["updated_at"] > before["updated_at"]
+    tell_levels(at=clock.now() + timedelta(seconds=2))
+    last = [(one.data["on_hand"], one.data["sellable"]) for one in facts(shelf, "stock.level_changed")]
+    assert last == [(100, 100), (7, 7), (100, 0)]
     assert broken(shelf) == []
 
 
