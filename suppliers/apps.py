@@ -74,8 +74,8 @@ class SuppliersConfig(AppConfig):
         hold_as_evidence(*REPORTS)
 
     def _follow(self) -> None:
-        """Let audiences follow tenants, organizations and groups of buyers, and the inventory ask what buyers see
-        and which orders hold stock.
+        """Let audiences follow tenants, organizations and groups of buyers, and the inventory follow places and ask
+        what buyers see and which orders hold stock.
         """
         from ledger import public as ledger
 
@@ -83,6 +83,7 @@ class SuppliersConfig(AppConfig):
         from .analytics import following as rollups
         from .deliveries import recalled
         from .deliveries.shipping import prepared_call
+        from .inventory import placing
         from .inventory.items import offered
         from .inventory.recalls import carriers
         from .inventory.reservations import order_books
@@ -99,6 +100,7 @@ class SuppliersConfig(AppConfig):
         ledger.react(following.OF_GROUPS, following.follow_groups)
         ledger.react(agreements.OF_ORGANIZATIONS, agreements.follow_organizations)
         ledger.react(agreements.OF_GROUPS, agreements.follow_groups)
+        ledger.react(placing.OF_LOCATIONS, placing.follow_locations)
         rollups.follow()
 
     def _book(self) -> None:

@@ -1,19 +1,21 @@
-"""Stock locations: a new place that keeps stock, or stock kept at a place that exists."""
+"""Stock locations: a new place that keeps stock, or stock kept at a place that exists; quarantine is never for sale."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields
 from core.pipeline import Call, Statement, run
+from ledger.public import Fact
 from organizations import public as organizations
 from suppliers.catalog import availability
 
 from .models import StockPlace
 
+OF_LOCATIONS: Final = ("location.updated",)
 _QUARANTINE = "quarantine"
 _BATCH = 1_000
 # Whether goods of a place may be sold stands with their levels; the sweep tells of them.
@@ -54,6 +56,21 @@ def put_stock_location(actor: Actor, data: Mapping[str, Any], at: datetime) -> t
         if "sellable" in changed:
             _refresh(row, at)
     return row, found is None
+
+
+@needs_transaction
+def follow_locations(facts: Sequence[Fact]) -> None:
+    """Take what lies at places that have become places of quarantine off the market."""
+    turned = {fact.resource_id: fact.occurred_at for fact in facts if "type" in fact.data["changed"]}
+    if not turned:
+        return
+    places = StockPlace.objects.filter(
+        tenant_id=facts[0].tenant_id, location_id__in=turned, location__type=_QUARANTINE, sellable=True
+    )
+    for row in places.select_for_update(of=("self",)).order_by("location_id"):
+        row.sellable = False
+        row.save_version("sellable", at=turned[row.location_id])
+        _refresh(row, turned[row.location_id])
 
 
 @needs_transaction

@@ -15,7 +15,7 @@ from tests import factories
 from tests.races import race
 from tests.suppliers import products
 from tests.suppliers.inventory.recalls import facts
-from tests.suppliers.inventory.shelf import PATH, broken, reserve
+from tests.suppliers.inventory.shelf import PATH, body, broken, refused, reserve
 from tests.suppliers.inventory.test_inventory import LEVELS, MOVE, PLACES, adjust, line, listed, place
 from tests.suppliers.inventory.test_offers import OFFERS, draft
 
@@ -94,6 +94,25 @@ def test_levels_of_a_place_that_sells_nothing_any_more_are_told(shelf):
     last = [(one.data["on_hand"], one.data["sellable"]) for one in facts(shelf, "stock.level_changed")]
     assert last == [(100, 100), (7, 7), (100, 0)]
     assert broken(shelf) == []
+
+
+def test_a_place_that_becomes_one_of_quarantine_sells_nothing(shelf, buyer):
+    product, where = shelf.product(), place(shelf)
+    adjust(shelf, line(product, where, 5))
+    shelf.offer(product)
+    location = f"/v1/locations/{where['id']}"
+    assert shelf.api.patch(location, json={"type": "zone"}).status_code == 200
+    assert [(one["sellable"], one["version"]) for one in listed(shelf, PLACES)] == [(True, 1)]
+    assert shelf.api.patch(location, json={"type": "quarantine"}).status_code == 200
+    assert [(one["type"], one["sellable"], one["version"]) for one in listed(shelf, PLACES)] == [
+        ("quarantine", False, 2)
+    ]
+    assert [one["sellable"] for one in listed(shelf, LEVELS)] == [0]
+    assert band(shelf, product) == "unavailable"
+    refused(buyer.api.post(PATH, json=body(shelf, (product, 1))), 409, "insufficient_stock")
+    assert shelf.api.patch(location, json={"type": "warehouse"}).status_code == 200
+    assert [one["sellable"] for one in listed(shelf, PLACES)] == [False]
+    assert broken(shelf, buyer) == []
 
 
 def test_a_lot_that_is_held_back_and_released(shelf):
