@@ -14,6 +14,8 @@ from suppliers.orders.backorders import FOLLOWED, allocate_backorders, follow_st
 from tests import races
 from tests.procurement.purchasing.orders import Trade, act, submitted
 from tests.suppliers.inventory.shelf import copies, refused, reserve
+from tests.suppliers.inventory.test_inventory import listed
+from tests.suppliers.inventory.test_offers import OFFERS
 from tests.suppliers.orders.answers import accepted, answer, counters, held, seen, waiting
 from tests.suppliers.orders.test_reject import client
 
@@ -137,6 +139,25 @@ def test_what_a_cancelled_order_held_goes_to_those_who_wait(trade: Trade) -> Non
     ring(trade)
 
     assert counters(trade) == [(4, 0, 0, 4), (4, 4, 0, 0)]
+
+
+def test_a_product_with_an_open_order_is_not_archived(trade: Trade) -> None:
+    trade.shelf.stock(trade.gloves, 500)
+    product = f"/v1/products/{trade.masks['id']}"
+    order = submitted(trade, (trade.masks, 3))
+    refused(trade.shelf.api.delete(product), 409, "product_in_use")
+    (offer,) = listed(trade.shelf, OFFERS, f"product_id={trade.masks['id']}")
+    assert trade.shelf.api.post(f"{OFFERS}/{offer['id']}/unpublish").status_code == 200
+    assert refused(trade.shelf.api.delete(product), 409, "product_in_use")["reasons"] == ["open_order"]
+    trade.shelf.stock(trade.masks, 3)
+    accepted(trade, order["id"])
+    reasons = ["open_order", "live_reservation", "stock_on_hand"]
+    assert refused(trade.shelf.api.delete(product), 409, "product_in_use")["reasons"] == reasons
+    assert act(trade, order["id"], "cancel").status_code == 200
+    assert refused(trade.shelf.api.delete(product), 409, "product_in_use")["reasons"] == ["stock_on_hand"]
+    assert counted(trade, 0).status_code == 201
+    assert trade.shelf.api.delete(product).status_code == 204
+    assert trade.stored()[0][0] == "cancelled"
 
 
 def test_counts_acceptances_and_allocations_at_once(trade: Trade) -> None:
