@@ -22,6 +22,7 @@ from suppliers.inventory.states import ReservationKind, ReservationStatus
 from . import changes
 
 EXTENSIONS: Final = 3  # how often a reservation may be extended
+TTL: Final = 900  # seconds, where the buyer asks for no time
 BY = "buyer"
 
 
@@ -88,21 +89,23 @@ def extend(
     stored, found = run([settings, levels_of_reservations(row.tenant_id, [row.id])])
     if any(level.row.is_recalled for level in read_levels(found).values()):  # void, though not yet broken
         raise ReservationNotActive(state=ReservationStatus.BROKEN.value)
-    check_ttl(data["ttl_seconds"], settings_of(stored))
+    lasting = ttl_of(data, settings_of(stored))
     row.extend()
     row.extensions += 1
-    row.expires_at = at + timedelta(seconds=data["ttl_seconds"])
+    row.expires_at = at + lasting
     calls = changes.prolonging_calls(row, at)
     target.write(calls, told=changes.told_of(ReservationExtended, [row], BY), at=at, reading=reading)
     return row
 
 
-def check_ttl(seconds: int, settings: Mapping[str, Any]) -> None:
-    """Hold the time of a reservation to what the supplier allows.
+def ttl_of(data: Mapping[str, Any], settings: Mapping[str, Any]) -> timedelta:
+    """Return for how long a reservation is asked, held to what the supplier allows.
 
     :raises InvalidFields: it is longer.
     """
     most = settings["max_soft_minutes"] * 60
+    seconds = data.get("ttl_seconds", min(TTL, most))
     if seconds > most:
         message = f"The supplier keeps reservations for at most {most} seconds."
         raise InvalidFields(errors=[FieldError("ttl_seconds", "max_value", message)])
+    return timedelta(seconds=seconds)

@@ -34,7 +34,12 @@ class ReservationsIn(StrictSerializer):
     supplier_id = serializers.UUIDField()
     items: Any = serializers.ListSerializer(child=ReservationLineIn(), min_length=1, max_length=MOST_LINES)
     needed_date = serializers.DateField(required=False, allow_null=True, default=None)
-    ttl_seconds = serializers.IntegerField(min_value=60, max_value=86_400, default=900)
+    ttl_seconds = serializers.IntegerField(
+        min_value=60,
+        max_value=86_400,
+        required=False,
+        help_text="For how long; by default 900, or less where the supplier keeps reservations no longer.",
+    )
 
     class Meta:
         example: ClassVar = {

@@ -1,7 +1,7 @@
 """A buyer's request for stock: each line is resolved to an offer that the buyer may see, then all of it is reserved."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -16,7 +16,7 @@ from suppliers.agreements.refusals import SelfTrade
 from suppliers.company.settings import settings_call, settings_of
 from suppliers.inventory.levels import levels_of_products, read_levels
 from suppliers.inventory.models import Reservation
-from suppliers.inventory.reservations.acts import check_ttl
+from suppliers.inventory.reservations.acts import ttl_of
 from suppliers.inventory.reservations.reserving import Line, Request, reserve
 from suppliers.inventory.states import Unit
 from suppliers.marketplace import queries as market
@@ -65,12 +65,12 @@ def reserve_stock(
     _, shop, stored, seen, _, levels, promised = run([bind_call(supplier_id), *asked, *stock])
     _check_open(market.shop_of(shop))
     settings = settings_of(stored)
-    check_ttl(data["ttl_seconds"], settings)
+    ttl = ttl_of(data, settings)
     request = Request(
         supplier_id=supplier_id,
         lines=_promised(supplier_id, data["items"], market.offers_of(seen), at),
         needed_date=data["needed_date"],
-        ttl=timedelta(seconds=data["ttl_seconds"]),
+        ttl=ttl,
         cap_percent=settings["reservation_cap_percent"],
         group_id=group_id or uuid7(),
     )

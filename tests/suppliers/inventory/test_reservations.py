@@ -1,6 +1,6 @@
 """Reservations over HTTP: what a buyer may reserve, what both parties see and are told, how they end."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 import pytest
 
@@ -245,6 +245,20 @@ def test_extension_says_for_how_long(shelf, buyer):
     (made,) = reserve(buyer, shelf, (product, 1))
     (error,) = refused(buyer.api.patch(f"{PATH}/{made['id']}", json={}), 400, "validation_error")["errors"]
     assert (error["field"], error["code"]) == ("ttl_seconds", "required")
+
+
+def test_time_that_nobody_asks_for_is_what_the_supplier_allows(shelf, buyer):
+    product = shelf.product()
+    shelf.stock(product, 10)
+    shelf.offer(product)
+
+    def lasts():
+        (made,) = reserve(buyer, shelf, (product, 1))
+        return (datetime.fromisoformat(made["expires_at"]) - datetime.fromisoformat(made["created_at"])).total_seconds()
+
+    assert lasts() == 900
+    shelf.settle(max_soft_minutes=5)
+    assert lasts() == 300
 
 
 def test_supplier_bounds_the_time(shelf, buyer):
