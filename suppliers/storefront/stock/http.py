@@ -36,11 +36,15 @@ class Question:
     @property
     def needs_look(self) -> bool:
         """Whether something is to be looked up before: the country of a location, or how much the tenant may see."""
-        return "location" in self.request.GET or not self._names_products
+        return self._says("location") or not self._names_products
 
     @property
     def _names_products(self) -> bool:
-        return "product_id" in self.request.GET or "gtin" in self.request.GET
+        return self._says("product_id") or self._says("gtin")
+
+    def _says(self, name: str) -> bool:
+        """Tell whether a filter is given; a blank one says nothing."""
+        return bool(self.request.GET.get(name, "").strip())
 
     def looks(self, tenant_id: UUID) -> list[Call]:
         """Return the statements that look it up.
@@ -57,9 +61,8 @@ class Question:
         :raises InvalidFields: the tenant has no such location.
         """
         self.few = searching.are_few(found[-1])
-        if "location" not in self.request.GET:
-            return
-        self.country = country_of(found[0], "location")
+        if self._says("location"):
+            self.country = country_of(found[0], "location")
 
     def calls(self, tenant_id: UUID) -> list[Call]:
         """Return the statements that read the page.

@@ -236,7 +236,8 @@ def test_list_is_paged_by_cursor(shelf, buyer):
 @pytest.mark.parametrize(
     ("query", "field", "code"),
     [
-        ("quantity=1", "quantity", "required"), ("needed_date=2026-01-01", "needed_date", "required"),
+        ("quantity=1", "quantity", "required"), ("product_id=&quantity=5", "quantity", "required"),
+        ("gtin=%20&needed_date=2026-01-01", "needed_date", "required"), ("needed_date=2026-01-01", "needed_date", "required"),
         ("gtin=123", "gtin", "invalid_gtin"), ("product_id=abc", "product_id", "invalid"), ("product_id=,", "product_id", "invalid"),
         ("availability=lots", "availability", "invalid_choice"), ("country=ZZ", "country", "invalid_choice"),
         ("gtin=" + ",".join(["04012345678901"] * 51), "gtin", "invalid"),
@@ -247,6 +248,13 @@ def test_list_is_paged_by_cursor(shelf, buyer):
 )  # fmt: skip
 def test_bad_questions(buyer, query, field, code):
     assert (field, code) in products.field_errors(buyer.api.get(f"{PATH}?{query}"))
+
+
+def test_blank_location_says_nothing(shelf, buyer):
+    product = shelf.product()
+    offer = shelf.offer(product)
+    for query in ("location=", f"location=&product_id={product['id']}"):
+        assert [one["offer_id"] for one in asked(buyer, query)] == [str(offer)]
 
 
 def test_unknown_parameter_and_wrong_callers_are_refused(shelf, buyer):
