@@ -153,6 +153,7 @@ def _write(actor: Actor, data: Mapping[str, Any], adjusted: Adjusted, shelves: S
     }
     freed = free_levels(tenant_id, shelves.levels, at, may_break, reason=ReasonCode.COUNT.value)
     refuse_reserved([(f"lines.{number}.quantity", level) for number, (_, level, _) in enumerate(adjusted.lines)])
+    _take_thresholds(lines, adjusted)
     moved, news = changed(tenant_id, shelves.levels.values(), at, by=side_of(actor))
     reference = {
         "reference_type": "adjustment",
@@ -175,6 +176,13 @@ def _write(actor: Actor, data: Mapping[str, Any], adjusted: Adjusted, shelves: S
     ]
     told = changes.joined({tenant_id: [*facts, *news]}, freed.told)
     finish(actor, calls, told, freed, at, shelves.count_calls(actor, at))
+
+
+def _take_thresholds(lines: Sequence[Mapping[str, Any]], adjusted: Adjusted) -> None:
+    """Let levels be told of by the thresholds that come with their lines."""
+    for line, (_, level, _) in zip(lines, adjusted.lines, strict=True):
+        if line["low_stock_threshold"] is not None:
+            level.row = level.row._replace(low_stock_threshold=line["low_stock_threshold"])
 
 
 def _settled(tenant_id: UUID, lines: Sequence[Mapping[str, Any]], adjusted: Adjusted, at: datetime) -> list[Call]:

@@ -266,6 +266,17 @@ def test_new_lot_takes_its_expiry_from_whichever_line_says_it(shelf):
     assert {one["expiry_date"] for one in listed(shelf, LEVELS)} == {"2031-01-31"}
 
 
+def test_threshold_that_comes_with_a_change_counts(shelf):
+    product, where = shelf.product(), place(shelf)
+    adjust(shelf, line(product, where, 100))
+    adjust(shelf, line(product, where, -50, reason_code="damaged", low_stock_threshold=80))
+    adjust(shelf, line(product, where, 20, low_stock_threshold=60), line(product, where, -5, reason_code="damaged"))
+    with tenant_context(shelf.id):
+        found = ledger.Event.objects.filter(tenant_id=shelf.id, type__in=["stock.low", "stock.replenished"])
+        told = [(one.type, one.data["on_hand"]) for one in found.order_by("id")]
+    assert told == [("stock.replenished", 100), ("stock.low", 50), ("stock.replenished", 65)]
+
+
 # -- transfers ---------------------------------------------------------------------------------------------------------
 
 
