@@ -6,10 +6,12 @@ Source: contract, supply.md section 9.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import UTC, datetime, time
 from typing import Final
 
 from core.conditions import Condition
+
+from .periods import moment_of
 
 _BOUNDS: Final = {"from": ">=", "to": "<"}
 _NIL: Final = "'00000000-0000-0000-0000-000000000000'::uuid"
@@ -33,17 +35,18 @@ class DayCounts:
     def days(self, conditions: Sequence[tuple[str, Condition]], extra: Sequence[Condition]) -> list[Condition] | None:
         """Return the conditions on counters `c` that narrow them as the filters narrow the rows.
 
-        None where the counters cannot tell: another filter is given than `from` and `to` at the beginning of a day.
+        None where the counters cannot tell: another filter is given than `from` and `to` at the beginning of a day of UTC. A
+        plain date begins in the tenant's time zone.
         """
         if any(one != self.reach for one in extra):
             return None
         found = []
         for name, condition in conditions:
-            instant = condition.parameters[0] if name in _BOUNDS else None
-            day = None if instant is None else datetime.fromisoformat(instant)
-            if day is None or day.time() != time():
+            moment = moment_of(condition.parameters[0]) if name in _BOUNDS else None
+            begin = moment.astimezone(UTC) if isinstance(moment, datetime) else None
+            if begin is None or begin.time() != time():
                 return None
-            found.append(Condition(f"c.day {_BOUNDS[name]} {{0}}::date", (day.date().isoformat(),)))
+            found.append(Condition(f"c.day {_BOUNDS[name]} {{0}}::date", (begin.date().isoformat(),)))
         return found
 
     def total(self, days: Sequence[str], counting: str) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 import django_filters
 
 from api.filters import Filters, one_of
+from api.periods import MomentFilter, PeriodForm, since, until
 from core.conditions import TENANT, Condition
 
 from .models import StockLevel, StockMovement, StockPlace
@@ -71,11 +72,12 @@ class StockMovementFilters(Filters):
     lot_number = django_filters.CharFilter(max_length=20)
     type = django_filters.CharFilter(max_length=120)
     reference = django_filters.CharFilter(max_length=120)
-    to = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="lt")
+    to = MomentFilter(max_length=40)
 
     class Meta:
         model = StockMovement
         fields: Any = []
+        form = PeriodForm
 
     def condition_type(self, value: str) -> Condition:
         """Movements of the given types."""
@@ -85,9 +87,17 @@ class StockMovementFilters(Filters):
         """Movements of a document, by its id or by what it was called."""
         return Condition("(t.reference_text = {0} OR t.reference_id::text = {0})", (value,))
 
+    def condition_from(self, value: str) -> Condition:
+        """Movements that were made then or later."""
+        return since("t.created_at", value)
+
+    def condition_to(self, value: str) -> Condition:
+        """Movements that were made before."""
+        return until("t.created_at", value)
+
 
 # `from` is a word of Python.
-StockMovementFilters.base_filters["from"] = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gte")
+StockMovementFilters.base_filters["from"] = MomentFilter(max_length=40)
 
 
 class StockLocationFilters(Filters):

@@ -173,7 +173,10 @@ class StockMovementViewSet(InventoryViewSet):
         table="suppliers_movementcounter", counted="movements", column="created_at", reach=WITHIN, whole=WITHIN.whole
     )
     operations = {
-        "list": Operation("List stock movements", "The newest first. `from` is inclusive, `to` exclusive."),
+        "list": Operation(
+            "List stock movements",
+            "The newest first. `from` is inclusive, `to` exclusive; a plain date is its start in the tenant's time zone.",
+        ),
     }
 
 

@@ -9,13 +9,14 @@ from django.http import QueryDict
 
 from api.listing import page_call, read_query
 from core.db import tenant_context
+from organizations.models import Tenant
 from suppliers.inventory.models import StockLevel, StockMovement
 from suppliers.inventory.movements.counters import fold_days
 from suppliers.inventory.movements.models import MovementCounter
 from suppliers.inventory.queries import WITHIN
 from suppliers.inventory.views import StockMovementViewSet
 from tests import factories
-from tests.suppliers.inventory.shelf import broken, reserve
+from tests.suppliers.inventory.shelf import broken, refused, reserve
 from tests.suppliers.inventory.test_inventory import ADJUST, MOVE, MOVEMENTS, adjust, line, place
 
 FIRST = datetime(2026, 3, 1, tzinfo=UTC)
@@ -88,6 +89,30 @@ def test_bounds_narrow_total_and_pages(shelf, begin, end):
     for number in (1, 11, 14, 90):
         found, total = page(shelf.api, f"{'&'.join(bounds)}&limit=100&page={number}")
         assert (found, total) == (wanted[(number - 1) * 100 : number * 100], len(wanted))
+
+
+def test_plain_dates_begin_in_the_zone_of_the_tenant(shelf):
+    fill(shelf)
+    Tenant.objects.filter(pk=shelf.id).update(time_zone="Pacific/Pago_Pago")  # 11 hours behind
+    begin = FIRST + timedelta(days=4, hours=11)
+    wanted = rows(shelf, created_at__gte=begin, created_at__lt=begin + timedelta(days=2))[::-1]
+    assert len(wanted) == 2 * OF_DAY
+    assert page(shelf.api, "from=2026-03-05&to=2026-03-07&limit=100") == (wanted[:100], len(wanted))
+    assert page(shelf.api, "from=2026-03-05&to=2026-03-05")[1] == 0
+
+
+def test_days_of_other_offsets_are_none_of_utc(shelf):
+    fill(shelf)
+    wanted = rows(shelf, created_at__gte=FIRST + timedelta(days=4, hours=5))[::-1]
+    for begin in ("2026-03-05T00:00:00-05:00", "2026-03-05T05:00:00Z"):
+        assert page(shelf.api, f"from={begin}&limit=20") == (wanted[:20], len(wanted))
+    of_day = page(shelf.api, "from=2026-03-05T02:00:00%2B02:00&to=2026-03-06T00:00:00Z&limit=100&page=2")
+    assert of_day == (rows(shelf, created_at__date=FIRST.date() + timedelta(days=4))[::-1][100:], OF_DAY)
+
+
+@pytest.mark.parametrize("query", ["from=2026-03-07&to=2026-03-05", "to=soon", "from=2026-03-05T00:00:00"])
+def test_bad_periods_are_refused(shelf, query):
+    refused(shelf.api.get(f"{MOVEMENTS}?{query}"), 400, "validation_error")
 
 
 def test_other_filters_count_rows(shelf):
