@@ -38,8 +38,8 @@ def columns(model: Any, alias: str) -> str:
 
 GIVEN: Final = "= ANY($2::uuid[])"
 OF_PAYMENT: Final = (
-    "IN (SELECT x.invoice_id FROM suppliers_paymentallocation x WHERE x.tenant_id = $1 AND x.payment_id = $2"
-    " UNION SELECT y.invoice_id FROM suppliers_creditsource y WHERE y.tenant_id = $1 AND y.payment_id = $2)"
+    "= ANY(ARRAY(SELECT x.invoice_id FROM suppliers_paymentallocation x WHERE x.tenant_id = $1 AND x.payment_id = $2"
+    " UNION SELECT y.invoice_id FROM suppliers_creditsource y WHERE y.tenant_id = $1 AND y.payment_id = $2))"
 )
 _PAID: Final = "(SELECT p.supplier_tenant_id FROM suppliers_payment p WHERE p.tenant_id = $1 AND p.id = $2)"
 
@@ -56,9 +56,14 @@ def _parties(supplier: str) -> Statement:
 
 
 def _statements(which: str) -> tuple[Statement, ...]:
-    """Return the statements of orders and invoices, which lock, and of their lines; `which` is SQL about the id of an invoice."""
-    orders = f"IN (SELECT i.order_id FROM suppliers_invoice i WHERE i.tenant_id = $1 AND i.id {which})"
-    invoices = f"SELECT v.id FROM suppliers_invoice v WHERE v.tenant_id = $1 AND v.order_id {orders}"
+    """Return the statements of orders and invoices, which lock, and of their lines; `which` is SQL about the id of an invoice.
+
+    Ids are gathered in arrays, each once, and looked up by an index: as nested IN they are joined, row by row.
+    """
+    orders = (
+        f"= ANY(ARRAY(SELECT DISTINCT i.order_id FROM suppliers_invoice i WHERE i.tenant_id = $1 AND i.id {which}))"
+    )
+    invoices = f"= ANY(ARRAY(SELECT v.id FROM suppliers_invoice v WHERE v.tenant_id = $1 AND v.order_id {orders}))"
     return (
         Statement.of(
             f"SELECT {columns(PurchaseOrder, 'o')} FROM suppliers_purchaseorder o WHERE o.tenant_id = $1 AND o.id {orders}"
@@ -74,7 +79,7 @@ def _statements(which: str) -> tuple[Statement, ...]:
         ),
         Statement.of(
             f"SELECT {columns(InvoiceLine, 'l')} FROM suppliers_invoiceline l WHERE l.tenant_id = $1"
-            f" AND l.invoice_id IN ({invoices}) ORDER BY l.invoice_id, l.line_no"
+            f" AND l.invoice_id {invoices} ORDER BY l.invoice_id, l.line_no"
         ),
     )
 
