@@ -132,17 +132,35 @@ def _credit(billed: Billed, original: Invoice, note: Invoice) -> None:
     """Count the gross of a credit note; a note that takes the last of the net takes the last of the gross, rounded tax included.
 
     The tax of each note is rounded by itself: what many small ones have too much by that is not more than was asked for.
+    Notes at other tax rates than those of the invoice count as they are.
 
     :raises CreditExceedsInvoice: it is more than is left.
     """
     notes = [*_notes(billed, original), note]
     net = sum((one.net_total for one in notes), Decimal(0))
     credited = original.credited_total + note.gross_total
+    is_last = net == original.net_total and _is_taxed_alike(original, notes)
     is_rounding = bool(note.return_id) or sum(map(_unrounded, notes)) <= _unrounded(original)
-    if net > original.net_total or (credited > original.gross_total and net != original.net_total and not is_rounding):
+    if net > original.net_total or (credited > original.gross_total and not is_last and not is_rounding):
         left = original.gross_total - original.credited_total
         raise CreditExceedsInvoice(f"{left:f} {original.currency} are left to credit.")
-    original.credited_total = original.gross_total if net == original.net_total else min(credited, original.gross_total)
+    original.credited_total = original.gross_total if is_last else min(credited, original.gross_total)
+
+
+def _is_taxed_alike(original: Invoice, notes: Sequence[Invoice]) -> bool:
+    """Tell whether notes of all of an invoice have its tax, but for rounding.
+
+    The allowance of a note for goods that came back may stand in another group than that of the invoice: there the groups
+    are those of the invoice.
+    """
+    if sum(map(_unrounded, notes)) == _unrounded(original):
+        return True
+    known = _groups(original)
+    return any(one.return_id for one in notes) and all(_groups(one) <= known for one in notes)
+
+
+def _groups(document: Invoice) -> set[tuple[str, Decimal]]:
+    return {(one["tax_category"], Decimal(one["tax_rate"])) for one in document.taxes}
 
 
 def _unrounded(document: Invoice) -> Fraction:

@@ -110,6 +110,23 @@ def test_the_last_credit_takes_the_last_of_the_gross(desk: Desk) -> None:
     desk.stored()
 
 
+def test_a_credit_at_another_tax_rate_counts_as_it_is(desk: Desk) -> None:
+    order = desk.arrived(60)
+    made = released(desk, order, desk.line(order, 1, 60, tax_rate="19"))
+    note = {"type": "credit_note", "original_invoice_id": made["id"]}
+    assert (made["net_total"], made["gross_total"]) == ("29.40", "34.99")
+
+    for rate in ("100", "20"):
+        refused(desk.post(order, desk.line(order, 1, 60, tax_rate=rate), **note), 409, "credit_exceeds_invoice")
+    desk.credit(order, made, desk.line(order, 1, 30, tax_rate="0"))
+    assert amounts(desk, made)[1] == "14.70"
+    desk.credit(order, made, desk.line(order, 1, 30, tax_rate="0"))
+
+    assert amounts(desk, made)[1] == "29.40"
+    assert (amounts(desk, made)[5], desk.read(made)["status"]) == ("5.59", "approved")
+    desk.stored()
+
+
 def test_terms_of_the_order_give_due_date_and_discount(desk: Desk) -> None:
     trade = desk.dock.trade
     terms = {"net_days": 30, "discount_percent": "2", "discount_days": 10}
