@@ -38,6 +38,29 @@ class _Stands(NamedTuple):
     is_managed: bool
 
 
+class Replaced(NamedTuple):
+    """A line of an order, with how many base units of it came back and were replaced or repaired."""
+
+    line_id: UUID
+    units: int
+
+
+def replaced_statement(orders: str) -> Statement:
+    """Return the statement of what was replaced or repaired of orders; `orders` is SQL about the id of an order."""
+    return Statement.of(
+        "SELECT l.order_line_id AS line_id, sum(l.restocked + l.quarantined + l.destroyed + l.to_manufacturer)::bigint AS units"
+        " FROM suppliers_return r JOIN suppliers_returnline l ON l.tenant_id = r.tenant_id AND l.document_id = r.id"
+        f" AND l.tenant_id = $1 WHERE r.tenant_id = $1 AND r.order_id {orders} AND r.resolution <> 'credit'"
+        " GROUP BY l.tenant_id, l.order_line_id",
+        row=Replaced,
+    )
+
+
+def replaced_of(found: Rows) -> dict[UUID, int]:
+    """Return what `replaced_statement` has read, by the ids of the lines."""
+    return {one.line_id: one.units for one in found.of(Replaced)}
+
+
 _COLUMNS: Final = ", ".join(f'v."{one.column}"' for one in Invoice._meta.concrete_fields)
 _LINE_COLUMNS: Final = ", ".join(f'l."{one.column}"' for one in InvoiceLine._meta.concrete_fields)
 _ORDER_LINES: Final = ", ".join(f'l."{one.column}"' for one in PurchaseOrderLine._meta.concrete_fields)
@@ -68,6 +91,7 @@ def _statements(order: str) -> tuple[Statement, ...]:
             f" JOIN organizations_tenant s ON s.id = o.supplier_tenant_id WHERE o.tenant_id = $1 AND o.id = {order}",
             row=_Stands,
         ),
+        replaced_statement(f"= {order}"),
     )  # fmt: skip
 
 
@@ -108,13 +132,17 @@ def billed_calls(tenant_id: UUID, key: UUID, *, by: str) -> list[Call]:
 
 @dataclass(slots=True, eq=False)
 class Billed:
-    """An order with all its invoices and their lines, locked; `was` are their values as they were read."""
+    """An order with all its invoices and their lines, locked; `was` are their values as they were read.
+
+    `replaced` are base units of its lines that came back and were replaced or repaired: the buyer has others for them.
+    """
 
     order: PurchaseOrder
     lines: dict[UUID, PurchaseOrderLine]
     invoices: list[Invoice]
     of: dict[UUID, list[InvoiceLine]]
     rules: Rules
+    replaced: dict[UUID, int]
     was: dict[UUID, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -125,6 +153,11 @@ class Billed:
     def invoice(self, key: UUID) -> Invoice | None:
         """Return the invoice with the id; None where the order has none."""
         return next((one for one in self.invoices if one.pk == key), None)
+
+    def kept(self, of: PurchaseOrderLine) -> int:
+        """Return how many base units of a line the buyer has received and kept, or has others for."""
+        count: int = of.received - of.returned + self.replaced.get(of.pk, 0)
+        return count
 
     def live(self) -> list[Invoice]:
         """Return the invoices that count: neither rejected nor withdrawn, and no credit notes; the oldest first."""
@@ -149,7 +182,7 @@ def values_of(row: Any) -> dict[str, Any]:
 
 def billed_of(found: Sequence[Rows]) -> Billed | None:
     """Return what `billed_calls` has read; None where there is no such order."""
-    orders, lines, invoices, of, stands, policies = found
+    orders, lines, invoices, of, stands, replaced, policies = found
     rows = rows_of(PurchaseOrder, orders)
     if not rows:
         return None
@@ -163,4 +196,5 @@ def billed_of(found: Sequence[Rows]) -> Billed | None:
     by_invoice: dict[UUID, list[InvoiceLine]] = {one.pk: [] for one in held}
     for line in rows_of(InvoiceLine, of):
         by_invoice.setdefault(line.invoice_id, []).append(line)
-    return Billed(rows[0], {one.pk: one for one in rows_of(PurchaseOrderLine, lines)}, held, by_invoice, rules)
+    by_id = {one.pk: one for one in rows_of(PurchaseOrderLine, lines)}
+    return Billed(rows[0], by_id, held, by_invoice, rules, replaced_of(replaced))

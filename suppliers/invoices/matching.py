@@ -61,7 +61,7 @@ def _invoiced_before(billed: Billed, invoice: Invoice) -> dict[UUID, int]:
 def _line(billed: Billed, invoice: Invoice, line: InvoiceLine, before: dict[UUID, int]) -> Found:
     of = billed.lines[line.order_line_id]
     kept, by_order = line.base_quantity - line.credited, is_by_order(invoice, line)
-    base = of.ordered - of.cancelled if by_order else of.received - of.returned
+    base = of.ordered - of.cancelled if by_order else billed.kept(of)
     billable = max(0, base - before[of.pk])
     quantity, price = kept - billable, _price_variance(line, of)
     if not kept:

@@ -39,7 +39,9 @@ def asking_calls(order: PurchaseOrder, lines: Mapping[UUID, PurchaseOrderLine]) 
 def answered(order: PurchaseOrder, lines: Mapping[UUID, PurchaseOrderLine], found: Sequence[Rows]) -> Billed | None:
     """Return what `asking_calls` has read."""
     billed = billed_of(found) if found else None
-    return None if billed is None else Billed(order, dict(lines), billed.invoices, billed.of, billed.rules)
+    if billed is None:
+        return None
+    return Billed(order, dict(lines), billed.invoices, billed.of, billed.rules, billed.replaced)
 
 
 def rematch(billed: Billed | None, at: datetime) -> Settled:

@@ -17,7 +17,7 @@ from core.arrays import array_literal
 from core.model_rows import rows_of
 from core.pipeline import Call, Rows, Statement
 from organizations.public import policies_call, policies_of
-from suppliers.invoices.billed import Billed, Rules
+from suppliers.invoices.billed import Billed, Rules, replaced_of, replaced_statement
 from suppliers.invoices.models import Invoice, InvoiceLine
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
 
@@ -81,6 +81,7 @@ def _statements(which: str) -> tuple[Statement, ...]:
             f"SELECT {columns(InvoiceLine, 'l')} FROM suppliers_invoiceline l WHERE l.tenant_id = $1"
             f" AND l.invoice_id {invoices} ORDER BY l.invoice_id, l.line_no"
         ),
+        replaced_statement(orders),
     )
 
 
@@ -125,8 +126,8 @@ def given_calls(tenant_id: UUID, supplier_id: UUID, invoice_ids: Iterable[UUID])
 
 def books_of(found: Sequence[Rows]) -> Books:
     """Return what was locked and read: orders, invoices, lines of both, parties, policies."""
-    orders, invoices, lines, billed_lines, parties, policies = found
-    of, said = parties.of(Parties)[0], policies_of(policies)
+    orders, invoices, lines, billed_lines, replaced, parties, policies = found
+    of, said, others = parties.of(Parties)[0], policies_of(policies), replaced_of(replaced)
     rules = Rules(
         said["match_quantity_tolerance_bp"], said["match_price_tolerance_bp"], Decimal(said["match_price_tolerance_amount"]),
         Decimal(said["match_tax_tolerance_amount"]), Decimal(said["invoice_auto_approve_limit"]), of.currency,
@@ -143,7 +144,7 @@ def books_of(found: Sequence[Rows]) -> Books:
     billed = {
         order.pk: Billed(
             order, {line.pk: line for line in lines_of[order.pk]}, by_order[order.pk],
-            {one.pk: by_invoice[one.pk] for one in by_order[order.pk]}, rules,
+            {one.pk: by_invoice[one.pk] for one in by_order[order.pk]}, rules, others,
         )
         for order in rows_of(PurchaseOrder, orders)
     }  # fmt: skip

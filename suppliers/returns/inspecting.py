@@ -180,6 +180,9 @@ def _settle(target: Returned, billed: Plan, number: str, today: date, at: dateti
     """
     row, settled = target.row, Settled()
     settled.told = _count(target, at, closes=billed.billed is None)
+    if billed.billed is not None and row.resolution != Resolution.CREDIT:
+        for one in target.lines:
+            billed.billed.replaced[one.order_line_id] = billed.billed.replaced.get(one.order_line_id, 0) + one.kept
     if row.resolution == Resolution.CREDIT or billed.billed is not None:
         credited = credit(target, billed, number, today, at)
         settled.columns.append("credit_note_id")

@@ -2,9 +2,13 @@
 
 from typing import Any
 
+import pytest
+
 from core.clock import now
 from core.db import tenant_context
 from suppliers.orders.models import PurchaseOrderLine
+from tests import factories
+from tests.factories import Api
 from tests.suppliers.inventory.shelf import refused
 from tests.suppliers.returns.backs import Back, found
 
@@ -29,6 +33,11 @@ def counted(back: Back) -> tuple[int, int]:
     with tenant_context(back.dock.buyer.id):
         line = PurchaseOrderLine.objects.get(tenant_id=back.dock.buyer.id, pk=key)
     return line.returned, line.invoiced
+
+
+def finance(back: Back) -> Api:
+    """Return a client of a member of the buyer that settles invoices."""
+    return factories.as_member(back.dock.buyer.tenant, ["finance"])
 
 
 def test_goods_that_were_invoiced_are_credited_at_their_price(back: Back) -> None:
@@ -79,3 +88,27 @@ def test_a_closed_order_stays_closed(back: Back) -> None:
     assert back.dock.trade.read(order)["status"] == "closed"
     assert done["replacement_order_id"] != order
     assert counted(back) == (10, 100)
+
+
+@pytest.mark.parametrize("resolution", ["replacement", "repair"])
+def test_an_invoice_of_goods_that_are_replaced_still_matches(back: Back, resolution: str) -> None:
+    invoice = invoiced(back, "INV-1")
+    one = back.brought("received", 30, resolution=resolution)
+    back.done(one["id"], "inspect", lines=[back.disposed(one, "quarantine")])
+
+    for action in ("read", "match"):
+        path = f"/v1/procurement/invoices/{invoice['id']}"
+        seen = found(back.api.get(path) if action == "read" else finance(back).post(f"{path}/match", json={}), 200)
+        assert (seen["status"], [one["result"] for one in seen["match"]["lines"]]) == ("matched", ["ok"])
+    paid = finance(back).post(f"/v1/procurement/invoices/{invoice['id']}/approve", json={})
+    assert found(paid, 200)["status"] == "approved"
+    back.stored(one["id"])
+
+
+def test_goods_that_were_replaced_before_they_are_invoiced_are_billable(back: Back) -> None:
+    one = back.brought("received", 30, resolution="replacement")
+    back.done(one["id"], "inspect", lines=[back.disposed(one, "quarantine")])
+    assert counted(back) == (30, 0)
+
+    assert invoiced(back, "INV-1")["status"] == "matched"
+    back.stored(one["id"])
