@@ -19,6 +19,7 @@ from organizations.public import ReceivedKind
 from suppliers.inventory.reservations.changes import joined
 from suppliers.orders.billing import billing_of
 from suppliers.orders.ending import close_if_complete
+from suppliers.orders.events import PurchaseOrderPriceDiffers
 from suppliers.orders.models import ORDERS
 from suppliers.orders.telling import SYSTEM
 from suppliers.orders.telling import told as told_of_order
@@ -27,6 +28,7 @@ from .billed import Billed
 from .events import EVENTS
 from .matching import match
 from .models import INVOICES, Invoice, InvoiceLine
+from .price_checks import check_prices
 from .states import OPEN, PAYABLE, RELEASED, InvoiceStatus, MatchStatus
 
 _BOTH: Final = ("version", "shared_version")
@@ -36,6 +38,8 @@ _SHARED: Final = (
 )  # fmt: skip
 _OWN: Final = ("approved_by_id", "override_reason")
 _LINE: Final = ("credited", "credited_net", "result", "quantity_variance", "price_variance")
+_ORDER: Final = ("billing_status", "status", "closed_at", "price_differs")
+_ORDER_LINE: Final = ("invoiced", "price_check")
 _LINE_SHARED: Final = ("credited", "credited_net", "result")
 
 
@@ -139,23 +143,17 @@ def settle(work: Work) -> Settled:
     billed = work.billed
     for invoice in billed.live():
         work.rematch(invoice)
-    order_told = _count(work)
+    news = [PurchaseOrderPriceDiffers.type] if check_prices(billed) else []
+    buyer, supplier = _count(work)
     made = Settled()
     _save_invoices(work, made)
     order, was = billed.order, billed.was[billed.order.pk]
-    lines = [one for one in billed.lines.values() if billed.changed(one, ("invoiced",))]
-    if lines:
-        made.calls.append(save_all_call(lines, "invoiced", at=work.at))
-    names = [name for name in ("billing_status", "status", "closed_at") if was[name] != getattr(order, name)]
-    if lines or names:
-        made.calls.append(save_all_call([order], "billing_status", "status", "closed_at", at=work.at, versions=_BOTH))
-        made.touched.append((ORDERS, order.pk))
-    buyer, supplier = order_told
-    told = _told(work)
-    if buyer:
+    _save_order(work, made)
+    told, news = _told(work), [*news, *buyer]
+    if news:
         heard = [] if billed.rules.is_managed else supplier
         kept = [vars(one) for one in billed.lines.values()]
-        told = joined(told, told_of_order(order, buyer, heard, was=was["status"], by=SYSTEM, lines=kept))
+        told = joined(told, told_of_order(order, news, heard, was=was["status"], by=SYSTEM, lines=kept))
     made.told = told
     return made
 
@@ -172,6 +170,17 @@ def _count(work: Work) -> tuple[list[str], list[str]]:
     paid = all(str(one.status) in RELEASED and one.balance_due <= 0 for one in billed.live())
     billed.order.billing_status = billing_of(billed.lines.values(), paid=paid).value
     return close_if_complete(billed.order, [*billed.lines.values()], work.at)
+
+
+def _save_order(work: Work, made: Settled) -> None:
+    """Save what has become different of the order and its lines."""
+    billed, order = work.billed, work.billed.order
+    lines = [one for one in billed.lines.values() if billed.changed(one, _ORDER_LINE)]
+    if lines:
+        made.calls.append(save_all_call(lines, *_ORDER_LINE, at=work.at))
+    if lines or billed.changed(order, _ORDER):
+        made.calls.append(save_all_call([order], *_ORDER, at=work.at, versions=_BOTH))
+        made.touched.append((ORDERS, order.pk))
 
 
 def _save_invoices(work: Work, made: Settled) -> None:

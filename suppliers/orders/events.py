@@ -95,7 +95,7 @@ class PurchaseOrderApprovalOverdue(PurchaseOrderEvent):
 @register
 @dataclass(frozen=True, kw_only=True)
 class PurchaseOrderPriceDiffers(PurchaseOrderEvent):
-    """The supplier has proposed another price than the one that holds between both; `price_check` of the line says which."""
+    """The supplier has proposed or invoiced another price than the one that holds; `price_check` of the line says which."""
 
     type: ClassVar[str] = "purchase_order.price_differs"
 
