@@ -99,7 +99,7 @@ def _miscounted(one: Disposed, left: int) -> Iterator[FieldError]:
 def _missing(
     lines: Sequence[ReturnLine], left: Mapping[UUID, int], found: Sequence[Disposed], *, again: bool
 ) -> Iterator[FieldError]:
-    """Yield what the first inspection says nothing of, and lines of which more is there than came back."""
+    """Yield what the first inspection says nothing of, and lines of which more, or other units, are there than came back."""
     if again:
         return
     for one in lines:
@@ -110,6 +110,11 @@ def _missing(
         if not left[one.id] and there > (one.received or 0):
             message = f"Line {one.line_no}: {one.received} base units have come back."
             yield FieldError("lines", "more_than_received", message)
+        missing = set(one.serial_numbers[one.received or 0 :])
+        for it in found:
+            if it.line is one and it.disposition != NOT_RECEIVED and (absent := missing & set(it.serials)):
+                message = f"{min(absent)} has not come back."
+                yield FieldError(f"lines.{it.number}.serial_numbers", "not_received", message)
 
 
 def count(found: Sequence[Disposed], *, again: bool) -> None:

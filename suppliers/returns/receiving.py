@@ -3,7 +3,7 @@
 Source: contract, supply-invoice.md 4.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -23,7 +23,7 @@ from suppliers.orders.sending import BOTH
 
 from .course import RECEIVED, Who, require
 from .finding import Returned
-from .models import RETURNS, Return, ReturnPrivate
+from .models import RETURNS, Return, ReturnLine, ReturnPrivate
 from .shipping import refuse_future
 from .telling import SUPPLIER, told
 
@@ -34,7 +34,7 @@ def receive_return(
 ) -> Return:
     """Record what has come back of a return; what lines do not name has come back whole.
 
-    :raises InvalidFields: a line or the place is unknown, more has come back than was sent, or the place is for sale.
+    :raises InvalidFields: a line, a unit or the place is unknown, more has come back than was sent, or the place is for sale.
     :raises InvalidTransition: the return is not on its way.
     :raises WrongSerial: a unit is in stock already; names each line.
     """
@@ -62,7 +62,7 @@ def receive_return(
     row.received_at = data["received_at"] or at
     of_buyer = [
         save_call(row, "status", "received_at", at=at, versions=BOTH),
-        save_all_call([*target.lines], "received", at=at),
+        save_all_call([*target.lines], "received", "serial_numbers", at=at),
     ]
     # The supplier first: the counters are those of the first owner.
     parts = [Part(own, [], [*moved.calls, rows.insert(private)]), Part(row.tenant_id, [(RETURNS, row.id)], of_buyer)]
@@ -72,9 +72,9 @@ def receive_return(
 
 
 def _count(target: Returned, lines: list[Mapping[str, Any]]) -> None:
-    """Say of each line what has come back of it, in memory.
+    """Say of each line what has come back of it, in memory; its units that have come stand before those that have not.
 
-    :raises InvalidFields: a line is unknown or named twice, or more has come back than was sent.
+    :raises InvalidFields: a line is unknown or named twice, its units are wrong, or more has come back than was sent.
     """
     known = {one.id: one for one in target.lines}
     errors, seen = list[FieldError](), set[Any]()
@@ -91,15 +91,27 @@ def _count(target: Returned, lines: list[Mapping[str, Any]]) -> None:
             errors.append(FieldError(f"lines.{number}.return_line_id", "duplicate", "Another line names it."))
         seen.add(key)
         line.received = base_of(given["quantity"], given["unit"], line.units_per_pack)
-        if line.received > line.base_quantity:
-            message = f"{line.base_quantity} base units were sent."
-            errors.append(FieldError(f"lines.{number}.quantity", "more_than_sent", message))
+        errors += _miscounted(number, line, given["serial_numbers"])
+        line.serial_numbers = [*dict.fromkeys([*given["serial_numbers"], *line.serial_numbers])]
     if errors:
         raise InvalidFields(errors=errors)
 
 
+def _miscounted(number: int, line: ReturnLine, serials: Sequence[str]) -> Iterator[FieldError]:
+    """Yield what is wrong with the quantity and the units that have come of a line."""
+    came, name = line.received or 0, f"lines.{number}"
+    if came > line.base_quantity:
+        yield FieldError(f"{name}.quantity", "more_than_sent", f"{line.base_quantity} base units were sent.")
+    if unknown := set(serials) - set(line.serial_numbers):
+        yield FieldError(f"{name}.serial_numbers", "unknown_serial", f"{min(unknown)} is not on the line.")
+    elif serials and len(serials) != came:
+        yield FieldError(f"{name}.serial_numbers", "count_mismatch", f"Name the {came} units.")
+    elif line.serial_numbers and not serials and 0 < came < line.base_quantity:
+        yield FieldError(f"{name}.serial_numbers", "required", f"Name the {came} units.")
+
+
 def _coming(target: Returned) -> list[Coming]:
-    """Return what is put on the shelves; of units of which some are missing, the first ones are taken to have come."""
+    """Return what is put on the shelves; of units of which some are missing, those that have come are the first ones."""
     return [
         Coming(
             number, one.product_id, one.received or 0, one.lot_number, one.expiry_date,

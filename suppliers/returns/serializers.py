@@ -133,9 +133,15 @@ class CameBackIn(WholeEntry):
     return_line_id = serializers.UUIDField()
     quantity = serializers.IntegerField(min_value=0, max_value=QUANTITY_MAX)
     unit = _unit()
+    serial_numbers = _serials("The units, where a line that has them comes back in part.")
 
     class Meta:
         example: ClassVar = {"return_line_id": _ID, "quantity": 2}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require each unit once."""
+        _refuse_repeated(attrs["serial_numbers"])
+        return attrs
 
 
 class ReturnReceiveIn(StrictSerializer):

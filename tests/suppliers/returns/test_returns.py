@@ -207,3 +207,51 @@ def test_a_scan_names_lot_and_unit(back: Back) -> None:
     assert refused(answer, 400, "validation_error")["errors"][0]["code"] == "unknown_lot"
     answer = back.api.post(PATH, json=back.body(10, scan="9912"))
     assert refused(answer, 400, "validation_error")["errors"][0]["code"] == "invalid_scan"
+
+
+def pumps(back: Back) -> tuple[str, dict[str, Any]]:
+    """Let three units with serial numbers go back; return the product and the return on its way."""
+    dock, units = back.dock, ["A1", "A2", "A3"]
+    product = dock.shelf.product(name="Pumps", tracking="serial")
+    dock.shelf.offer(product, currency="EUR", tiers=[{"min_quantity": 1, "unit_price": "9.00"}])
+    shelf = arrivals.place(dock.shelf, roles=["supplier_admin"])["id"]
+    line = {"product_id": product["id"], "location_id": shelf, "mode": "delta", "quantity": 3, "reason_code": "receipt",
+            "serial_numbers": units}  # fmt: skip
+    assert dock.shelf.api.post("/v1/inventory/adjustments", json={"lines": [line]}).status_code == 201
+    delivery = dock.send(dock.order((product, 3)), shelf, quantity=3, serial_numbers=units)
+    dock.receive(delivery, {"accepted_quantity": 3})
+    return product["id"], back.brought("in_transit", 3, delivery=delivery, serial_numbers=units)
+
+
+def test_the_units_that_came_back_are_named(back: Back) -> None:
+    _, one = pumps(back)
+    line = {"return_line_id": one["lines"][0]["id"], "quantity": 2, "unit": "base"}
+    for serials, code in (
+        ([], "required"), (["A3"], "count_mismatch"), (["A3", "A3"], "duplicate"), (["A3", "B1"], "unknown_serial"),
+    ):  # fmt: skip
+        given = [line | {"serial_numbers": serials}]
+        answer = back.act(one["id"], "receive", location_id=str(back.apart), lines=given)
+        error = refused(answer, 400, "validation_error")["errors"][0]
+        assert (error["field"], error["code"]) == ("lines.0.serial_numbers", code)
+
+    given = [line | {"serial_numbers": ["A3", "A2"]}]
+    back.done(one["id"], "receive", location_id=str(back.apart), lines=given)
+
+    assert [unit for unit in back.dock.units(back.dock.shelf) if unit[1] == "in_stock"] == [
+        ("A2", "in_stock"), ("A3", "in_stock"),
+    ]  # fmt: skip
+    wrong = [
+        back.disposed(one, "not_received", quantity=1, serial_numbers=["A2"]),
+        back.disposed(one, "destroy", quantity=2, serial_numbers=["A1", "A3"]),
+    ]
+    error = refused(back.act(one["id"], "inspect", lines=wrong), 400, "validation_error")["errors"][0]
+    assert (error["field"], error["code"]) == ("lines.1.serial_numbers", "not_received")
+    entries = [
+        back.disposed(one, "not_received", quantity=1, serial_numbers=["A1"]),
+        back.disposed(one, "destroy", quantity=2, serial_numbers=["A2", "A3"]),
+    ]
+    back.done(one["id"], "inspect", lines=entries)
+    units = dict(back.dock.units(back.dock.shelf))
+    assert (units["A2"], units["A3"]) == ("disposed", "disposed")
+    assert units["A1"] != "in_stock"
+    back.stored(one["id"])
