@@ -40,13 +40,13 @@ def place(work: Work, note: Invoice, lines: Sequence[InvoiceLine], data: Mapping
     if original is None or original.is_credit_note:
         message = "The order has no such invoice."
         raise InvalidFields(errors=[FieldError("original_invoice_id", "unknown_invoice", message)])
-    require(str(original.status), CREDIT, Who.SYSTEM if note.return_id else Who.SUPPLIER)
+    require(str(original.status), CREDIT, Who.SYSTEM if work.of_inspection else Who.SUPPLIER)
     _take_off(billed.of[original.pk], lines)
-    if note.return_id:
+    if work.of_inspection:
         data = {**data, "allowances": _allowed(billed, original, lines)}
         note.allowances = data["allowances"]
     take_totals(note, lines, data)
-    _credit(billed, original, note)
+    _credit(billed, original, note, of_inspection=work.of_inspection)
     billed.add(note, lines)
     work.new.append(note)
     calls = [insert_call(note)]
@@ -128,7 +128,7 @@ def _placed(kept: InvoiceLine, line: InvoiceLine) -> bool:
     return True
 
 
-def _credit(billed: Billed, original: Invoice, note: Invoice) -> None:
+def _credit(billed: Billed, original: Invoice, note: Invoice, *, of_inspection: bool) -> None:
     """Count the gross of a credit note; a note that takes the last of the net takes the last of the gross, rounded tax included.
 
     The tax of each note is rounded by itself: what many small ones have too much by that is not more than was asked for.
@@ -140,7 +140,7 @@ def _credit(billed: Billed, original: Invoice, note: Invoice) -> None:
     net = sum((one.net_total for one in notes), Decimal(0))
     credited = original.credited_total + note.gross_total
     is_last = net == original.net_total and _is_taxed_alike(original, notes)
-    is_rounding = bool(note.return_id) or sum(map(_unrounded, notes)) <= _unrounded(original)
+    is_rounding = of_inspection or sum(map(_unrounded, notes)) <= _unrounded(original)
     if net > original.net_total or (credited > original.gross_total and not is_last and not is_rounding):
         left = original.gross_total - original.credited_total
         raise CreditExceedsInvoice(f"{left:f} {original.currency} are left to credit.")
@@ -203,7 +203,7 @@ def issue_credit_note(  # noqa: PLR0913  # what it takes off, and who writes it
     by_id = {one.pk: one for one in billed.of[invoice_id]}
     data = _body(invoice_id, number, issue_date, [_as_asked(by_id[one], units) for one, units in quantities.items()])
     note, lines = draw_up(billed, data, key, at, return_id=return_id)
-    work = Work(billed, at)
+    work = Work(billed, at, of_inspection=return_id is not None)
     calls = place(work, note, lines, data, by=by)
     settled = settle(work)
     settled.calls[:0] = calls

@@ -26,10 +26,20 @@ _DELIVERED = Statement.of(
     " ON l.tenant_id = d.tenant_id AND l.delivery_id = d.id AND l.tenant_id = $1 WHERE d.tenant_id = $1 AND d.order_id = $2"
 )
 
+_RETURN = Statement.of(
+    "SELECT r.id::text FROM suppliers_return r WHERE r.tenant_id = $1 AND r.order_id = $2 AND r.id = $3"
+    " AND r.status NOT IN ('declined', 'cancelled')"
+)
+
 
 def delivered_call(order: PurchaseOrder) -> Call:
     """Return the statement that reads the lines of all deliveries of an order, bound to its buyer; `check_delivered` reads it."""
     return Call(_DELIVERED, [str(order.tenant_id), str(order.pk)])
+
+
+def return_call(order: PurchaseOrder, key: UUID) -> Call:
+    """Return the statement that looks for a return of an order, bound to its buyer; `require_return` reads it."""
+    return Call(_RETURN, [str(order.tenant_id), str(order.pk), str(key)])
 
 
 def check_delivered(data: Mapping[str, Any], found: Rows) -> list[str]:
@@ -55,6 +65,16 @@ def check_delivered(data: Mapping[str, Any], found: Rows) -> list[str]:
     if errors:
         raise InvalidFields(errors=errors)
     return [*dict.fromkeys(named)]
+
+
+def require_return(found: Rows) -> None:
+    """Require that the order has the return which a credit note names.
+
+    :raises InvalidFields: it has not.
+    """
+    if not len(found):
+        message = "The order has no such return."
+        raise InvalidFields(errors=[FieldError("return_id", "unknown_return", message)])
 
 
 def require_billable(order: PurchaseOrder) -> None:

@@ -17,7 +17,15 @@ from suppliers.orders.states import Party
 
 from .billed import Billed
 from .crediting import place
-from .drawing import check_delivered, check_not_over, delivered_call, draw_up, require_billable
+from .drawing import (
+    check_delivered,
+    check_not_over,
+    delivered_call,
+    draw_up,
+    require_billable,
+    require_return,
+    return_call,
+)
 from .finding import BilledOrder, managed_order
 from .models import Invoice
 from .numbering import MEMBER, claim, evidence_calls
@@ -63,8 +71,9 @@ def _issue(
     claimed = claim(order.supplier_tenant_id, author, buyer, data["invoice_number"], key, products, files)
     recorder: UUID | None = actor.subject_id if by == Party.BUYER.value else None
     invoice, lines = draw_up(
-        billed, data, key, at, services=claimed.services, deliveries=_deliveries(billed, data), recorded_by=recorder
-    )
+        billed, data, key, at, services=claimed.services, deliveries=_deliveries(billed, data), recorded_by=recorder,
+        return_id=_return(billed, data),
+    )  # fmt: skip
     claimed.require_free()
     work = Work(billed, at)
     if is_note:
@@ -91,3 +100,16 @@ def _deliveries(billed: Billed, data: Mapping[str, Any]) -> list[str]:
         return []
     (found,) = run([delivered_call(billed.order)])
     return check_delivered(data, found)
+
+
+@needs_transaction
+def _return(billed: Billed, data: Mapping[str, Any]) -> UUID | None:
+    """Return the return that a credit note names; the buyer is bound.
+
+    :raises InvalidFields: the order has no such return.
+    """
+    key: UUID | None = data["return_id"]
+    if key is not None:
+        (found,) = run([return_call(billed.order, key)])
+        require_return(found)
+    return key

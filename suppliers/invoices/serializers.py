@@ -122,6 +122,9 @@ class InvoiceIn(StrictSerializer):
     original_invoice_id = serializers.UUIDField(
         required=False, allow_null=True, default=None, help_text="Of a credit note: the invoice that it takes something off."
     )  # fmt: skip
+    return_id = serializers.UUIDField(
+        required=False, allow_null=True, default=None, help_text="Of a credit note: the return of the order that it is for."
+    )  # fmt: skip
     file_ids: Any = serializers.ListField(
         child=serializers.UUIDField(), max_length=MOST_FILES, required=False, default=list
     )
@@ -139,6 +142,8 @@ class InvoiceIn(StrictSerializer):
             raise refusal("original_invoice_id", "A credit note names its invoice.", "required")
         if not is_note and attrs["original_invoice_id"] is not None:
             raise refusal("original_invoice_id", "Only a credit note names an invoice.", "invalid")
+        if not is_note and attrs["return_id"] is not None:
+            raise refusal("return_id", "Only a credit note names a return.", "invalid")
         if is_note and (attrs["discount"] or attrs["due_date"]):
             raise refusal("due_date", "A credit note is not paid.", "invalid")
         if attrs["due_date"] is not None and attrs["due_date"] < attrs["issue_date"]:

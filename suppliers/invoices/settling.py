@@ -66,12 +66,16 @@ class Settled:
 
 @dataclass(slots=True)
 class Work:
-    """A change of invoices under way: new documents, and the news so far in their order."""
+    """A change of invoices under way: new documents, and the news so far in their order.
+
+    With `of_inspection` it follows from the inspection of goods that came back, and not from what a supplier has written.
+    """
 
     billed: Billed
     at: datetime
     news: list[News] = field(default_factory=list)
     new: list[Invoice] = field(default_factory=list)
+    of_inspection: bool = False
 
     def tell(self, invoice: Invoice, name: str, *, was: str | None, by: str, reason: str = "", code: str = "") -> None:
         """Note what both parties are told of an invoice as it is now."""

@@ -10,6 +10,7 @@ from suppliers.orders.models import PurchaseOrderLine
 from tests import factories
 from tests.factories import Api
 from tests.suppliers.inventory.shelf import refused
+from tests.suppliers.returns import backs
 from tests.suppliers.returns.backs import Back, found
 
 
@@ -112,3 +113,34 @@ def test_goods_that_were_replaced_before_they_are_invoiced_are_billable(back: Ba
 
     assert invoiced(back, "INV-1")["status"] == "matched"
     back.stored(one["id"])
+
+
+def test_a_credit_note_of_the_supplier_names_a_return_of_its_order(back: Back) -> None:
+    invoice, one = invoiced(back, "INV-1"), back.request(10)
+    body = {
+        "invoice_number": "CN-1", "type": "credit_note", "issue_date": now().date().isoformat(),
+        "original_invoice_id": invoice["id"], "return_id": one["id"],
+        "lines": [{name: invoice["lines"][0][name] for name in ("order_line_id", "unit_price")} | {"quantity": 1, "unit": "base"}],
+    }  # fmt: skip
+    path = f"/v1/orders/{invoice['purchase_order_id']}/invoices"
+    other = backs.received(back.dock)
+    strange = back.request(10, delivery=other)
+    declined = back.brought("declined")
+    for given, code in (
+        ({"return_id": strange["id"]}, "unknown_return"), ({"return_id": declined["id"]}, "unknown_return"),
+        ({"return_id": invoice["id"]}, "unknown_return"),
+        ({"type": "invoice", "original_invoice_id": None}, "invalid"),
+    ):  # fmt: skip
+        error = refused(back.supplier.post(path, json=body | given), 400, "validation_error")["errors"][0]
+        assert (error["field"], error["code"]) == ("return_id", code)
+
+    note = found(back.supplier.post(path, json=body), 201)
+
+    assert (note["return_id"], note["original_invoice_id"]) == (one["id"], invoice["id"])
+    assert found(back.api.get(f"/v1/procurement/invoices/{note['id']}"), 200)["return_id"] == one["id"]
+    over = body | {
+        "invoice_number": "CN-2",
+        "lines": [body["lines"][0] | {"quantity": 100}],
+    }  # held to the gross as any other
+    refused(back.supplier.post(path, json=over), 409, "credit_exceeds_invoice")
+    back.sound()
