@@ -15,12 +15,13 @@ from suppliers.orders.states import OrderStatus
 
 from .amounts import MOST, check_places, check_stated, in_places, line_net, totals
 from .billed import Billed
-from .matching import is_by_order
+from .matching import is_by_order, price_variance
 from .models import Invoice, InvoiceLine
 from .refusals import OverInvoiced
 from .states import InvoiceType
 
 _ENDED: Final = (OrderStatus.REJECTED.value, OrderStatus.CANCELLED.value)
+_MOST_PRICE: Final = Decimal(10) ** 13  # what unit prices stay below
 _DELIVERED = Statement.of(
     "SELECT d.id::text, l.id::text, l.order_line_id::text FROM suppliers_delivery d JOIN suppliers_deliveryline l"
     " ON l.tenant_id = d.tenant_id AND l.delivery_id = d.id AND l.tenant_id = $1 WHERE d.tenant_id = $1 AND d.order_id = $2"
@@ -199,6 +200,9 @@ def _lines(
             errors.append(FieldError(f"lines.{number}.allowance", "max_value", "Is more than the line's net."))
         elif line.net >= MOST:
             errors.append(FieldError(f"lines.{number}.unit_price", "max_value", "The amount is too great."))
+        elif abs(price_variance(line, of)) >= _MOST_PRICE:
+            message = "The ordered price of so many packs is too great."
+            errors.append(FieldError(f"lines.{number}.price_base_quantity", "max_value", message))
         lines.append(line)
     if errors:
         raise InvalidFields(errors=errors)

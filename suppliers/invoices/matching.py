@@ -63,7 +63,7 @@ def _line(billed: Billed, invoice: Invoice, line: InvoiceLine, before: dict[UUID
     kept, by_order = line.base_quantity - line.credited, is_by_order(invoice, line)
     base = of.ordered - of.cancelled if by_order else billed.kept(of)
     billable = max(0, base - before[of.pk])
-    quantity, price = kept - billable, _price_variance(line, of)
+    quantity, price = kept - billable, price_variance(line, of)
     if not kept:
         return Found(MatchResult.OK, quantity, price)
     if of.cancelled >= of.ordered and not of.received:
@@ -82,7 +82,7 @@ def _bp(of: PurchaseOrderLine, name: str, policy: int) -> int:
     return policy if found is None else int(found)
 
 
-def _price_variance(line: InvoiceLine, of: PurchaseOrderLine) -> Decimal:
+def price_variance(line: InvoiceLine, of: PurchaseOrderLine) -> Decimal:
     """Return by how much a unit price is above that of the order, for as many packs as the line's is."""
     ordered = Fraction(of.unit_price) * line.price_base_quantity / of.price_base_quantity
     over = Fraction(line.unit_price) - ordered

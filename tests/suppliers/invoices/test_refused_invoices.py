@@ -75,6 +75,21 @@ def test_a_line_that_cannot_be(desk: Desk, name: str) -> None:
     assert kept(desk) == before
 
 
+@pytest.mark.parametrize("asked", ["0", "0.000001"])
+def test_an_ordered_price_of_too_many_packs(desk: Desk, asked: str) -> None:
+    shelf = desk.dock.shelf
+    dear = shelf.product(name="Scanners")
+    shelf.offer(dear, currency="EUR", tiers=price((1, "20000000")))
+    shelf.stock(dear, 5)
+    order = desk.ordered((dear, 1))
+    before = kept(desk)
+
+    answer = desk.post(order, desk.line(order, 1, 1, unit_price=asked, price_base_quantity=1_000_000))
+
+    assert faults(answer, 400, "validation_error") == [("lines.0.price_base_quantity", "max_value")]
+    assert kept(desk) == before
+
+
 def test_all_lines_that_are_over_are_named_in_one_answer(desk: Desk) -> None:
     order = desk.ordered((desk.dock.vials, 10), (desk.dock.vials, 10))
     desk.ship(order, 30)
