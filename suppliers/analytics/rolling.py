@@ -79,13 +79,20 @@ UNION ALL SELECT 'accepted', {QUARTER.format("a.at")}, NULL, t.id, 0, NULL, '', 
   FROM {_ORDER} CROSS JOIN LATERAL (SELECT (t.representation ->> 'accepted_at')::timestamptz AS at) a
   WHERE t.tenant_id = $1 AND a.at IS NOT NULL
 UNION ALL {_OF_DUE}"""
+# Goods of a line of a delivery `g.f` that are on a return and have not left their buyer yet: they may never come back.
+_ASKED_BACK: Final = """
+(SELECT coalesce(sum((l ->> 'base_quantity')::bigint), 0)::bigint AS units FROM suppliers_receivedreturn q
+  CROSS JOIN LATERAL jsonb_array_elements(q.lines) AS l
+  WHERE q.tenant_id = $1 AND q.delivery_id = d.id AND q.status IN ('requested', 'authorized')
+    AND l ->> 'delivery_line_id' = g.f ->> 'id' OFFSET 0)
+"""
 # Receipts that stand, of lines of deliveries; the category is that of the order's line. OFFSET 0 and the order of the index: the
 # receipts and the order of each delivery are found by their keys, never all of the tenant's.
 _AT: Final = QUARTER.format("(x.representation ->> 'received_at')::timestamptz")
 _STANDING: Final = f"""
 SELECT {_AT} AS bucket, d.id AS document_id, (g.f ->> 'line_no')::int AS line_no, (g.f ->> 'product_id')::uuid AS product_id,
   coalesce(c.category, '') AS category, d.owner_tenant_id AS buyer_id, (d.representation ->> 'to_location_id')::uuid AS location_id,
-  '' AS currency, NULL::timestamptz AS whole_at, (r ->> 'accepted')::bigint AS accepted, (g.f ->> 'returned')::bigint AS returned,
+  '' AS currency, NULL::timestamptz AS whole_at, (r ->> 'accepted')::bigint AS accepted, (g.f ->> 'returned')::bigint - b.units AS returned,
   g.f ->> 'id' AS line_id, x.received_at, x.id AS receipt_id
 FROM {_DELIVERY} CROSS JOIN LATERAL (
   SELECT x.id, x.received_at, x.representation, x.representation ->> 'reverses' IS NULL AS is_first, coalesce(array_agg(
@@ -93,6 +100,7 @@ FROM {_DELIVERY} CROSS JOIN LATERAL (
   FROM suppliers_receivedreceipt x WHERE x.tenant_id = $1 AND x.delivery_id = d.id ORDER BY x.received_at, x.id OFFSET 0) x
 CROSS JOIN LATERAL jsonb_array_elements(x.representation -> 'lines') AS r
 CROSS JOIN LATERAL (SELECT f FROM jsonb_array_elements(d.lines) AS f WHERE f ->> 'id' = r ->> 'delivery_line_id') g
+CROSS JOIN LATERAL {_ASKED_BACK} b
 LEFT JOIN LATERAL (SELECT o.lines FROM suppliers_receivedorder o WHERE o.tenant_id = $1 AND o.id = d.order_id OFFSET 0) t
   ON true
 LEFT JOIN LATERAL (SELECT e -> 'snapshot' ->> 'category' AS category FROM jsonb_array_elements(t.lines) AS e
