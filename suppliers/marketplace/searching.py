@@ -50,14 +50,6 @@ WITHIN_CATEGORY: Final = (
 )
 
 
-def found_sql(*, product: str, supplier: str, buyer: str) -> str:
-    """Write the condition that a product is offered to an audience of the buyer; all are given as SQL."""
-    return (
-        f"EXISTS (SELECT 1 FROM suppliers_marketword w WHERE w.audience_id = ANY({_AUDIENCES.format(buyer=buyer)})"
-        f" AND w.word = '' AND w.tenant_id = {supplier} AND w.product_id = {product})"
-    )
-
-
 def few_call(buyer_id: UUID, words: Sequence[str]) -> Call:
     """Return the statement that counts the terms by which the buyer may find products, as far as `FEW`; for the market's role.
 

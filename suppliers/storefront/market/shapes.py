@@ -15,7 +15,7 @@ from core.pipeline import Call, Rows, Statement
 from suppliers.catalog.representations import ProductOut
 from suppliers.catalog.states import Availability, SubstituteType
 from suppliers.marketplace.queries import ACROSS, FIRST_OFFER, country_sql, limit_sql, visible_sql
-from suppliers.marketplace.searching import found_sql, numbered
+from suppliers.marketplace.searching import numbered
 from suppliers.marketplace.states import StockPolicy
 from suppliers.quoting.sources import JOINS, Reading, columns_sql, sources_sql, tax_rate_sql
 from suppliers.relationships.formulary import on_formulary_sql
@@ -76,7 +76,7 @@ _APPROVED = """
 SELECT s.product_id, s.substitute_product_id FROM suppliers_approvedsubstitute s
 WHERE s.tenant_id = $1 AND s.supplier_id = g.supplier_id AND s.product_id = g.product_id
 """
-# The product's equivalents, and what the buyer takes in its place; each once, if it is offered to the buyer.
+# The product's equivalents, and what the buyer takes in its place; each once, if the buyer sees an offer of it.
 _LISTED = f"""
 SELECT coalesce(json_agg(json_build_object('product_id', u.id, 'type', u.type, 'ratio', u.ratio, 'approved', u.approved)
        ORDER BY u.approved DESC, u.place, u.id), '[]')
@@ -86,7 +86,10 @@ FROM (SELECT coalesce(e.id, a.substitute_product_id) AS id, e.type, e.ratio, a.p
             FROM jsonb_array_elements(t.substitutes) WITH ORDINALITY v) e
       FULL JOIN ({_APPROVED}) a ON a.substitute_product_id = e.id) u
 WHERE (u.approved OR u.type = '{SubstituteType.EQUIVALENT}')
-  AND {found_sql(product="u.id", supplier="t.tenant_id", buyer="$1")}
+  AND EXISTS (
+    SELECT 1 FROM suppliers_offer o
+    JOIN suppliers_product p ON p.tenant_id = o.tenant_id AND p.id = o.product_id AND p.archived_at IS NULL
+    WHERE o.tenant_id = t.tenant_id AND o.product_id = u.id AND {visible_sql(buyer="$1", country=_COUNTRY, is_known=True)})
 """
 _SUBSTITUTES = f"""
 CASE WHEN t.substitutes = '[]' AND NOT EXISTS ({_APPROVED}) THEN '[]'::json ELSE ({_LISTED}) END

@@ -201,6 +201,21 @@ def test_substitutes_are_those_that_the_buyer_sees(shelf, buyer):
     assert [one["product_id"] for one in found] == [seen["id"]]
 
 
+@pytest.mark.parametrize("why", ["excluded", "to come"])
+def test_substitutes_are_offered_to_this_buyer_today(shelf, buyer, other, why):
+    substitute = shelf.product()
+    given = [{"product_id": substitute["id"], "type": "equivalent", "ratio": "1:1"}]
+    product = shelf.product(substitutes=given)
+    shelf.offer(product)
+    offer = shelf.offer(substitute, valid_from="2099-01-01" if why == "to come" else None)
+    if why == "excluded":
+        shelf.exclude(offer, buyer)
+    assert buyer.api.get(f"{PATH}/{substitute['id']}").status_code == 404
+    assert buyer.api.get(f"{PATH}/{product['id']}").json()["data"]["substitutes"] == []
+    found = other.api.get(f"{PATH}/{product['id']}").json()["data"]["substitutes"]
+    assert [one["product_id"] for one in found] == ([substitute["id"]] if why == "excluded" else [])
+
+
 @pytest.mark.parametrize(
     ("query", "field", "code"),
     [("gtin=1", "gtin", "invalid_gtin"), ("availability=x", "availability", "invalid_choice"), ("search=-", "search", "invalid"),
