@@ -15,7 +15,8 @@ _OFFERED = Statement.of(
     f"SELECT {SNAPSHOT} AS item FROM suppliers_product p WHERE p.tenant_id = $1 AND p.archived_at IS NULL"
     " AND (p.id = ANY($2::uuid[]) OR p.id IN (SELECT k.product_id FROM suppliers_packaging k WHERE k.tenant_id = $1"
     " AND k.gtin = ANY($5::text[]) AND k.state = 'current'))"
-    " AND EXISTS (SELECT 1 FROM suppliers_offer o WHERE o.tenant_id = $1 AND o.product_id = p.id"
+    " AND EXISTS (SELECT 1 FROM suppliers_offer o JOIN suppliers_packaging k ON k.tenant_id = $1 AND k.id = o.packaging_id"
+    " WHERE o.tenant_id = $1 AND o.product_id = p.id"
     f" AND {seen_by_sql(supplier='$1', buyer='$3', at='$4::timestamptz')})",
     row=Offered,
 )
@@ -24,7 +25,8 @@ _OWNERS = Statement.of(
     " UNION ALL SELECT k.product_id, k.gtin::text FROM suppliers_packaging k"
     " WHERE k.on_market AND k.state = 'current' AND k.gtin = ANY($3::text[])) n"
     " JOIN suppliers_product p ON p.id = n.id WHERE p.on_market AND p.archived_at IS NULL"
-    " AND EXISTS (SELECT 1 FROM suppliers_offer o WHERE o.tenant_id = p.tenant_id AND o.product_id = p.id"
+    " AND EXISTS (SELECT 1 FROM suppliers_offer o JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id"
+    " WHERE o.tenant_id = p.tenant_id AND o.product_id = p.id"
     f" AND {visible_sql(buyer='$1')})",
     row=Owner,
     across=ACROSS,

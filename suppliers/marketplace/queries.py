@@ -24,9 +24,10 @@ _COUNTRY = (
     "(SELECT coalesce(g.address ->> 'country', '') FROM organizations_tenant y"
     " JOIN organizations_organization g ON g.id = y.organization_id WHERE y.id = {buyer})"
 )
-# Of an offer `o` and its product `p`: today in the supplier's zone is {today}, the buyer is {buyer}, the supplier {supplier}.
+# Of an offer `o`, its product `p` and its packaging `k`: today in the supplier's zone is {today}, the buyer is {buyer}, the
+# supplier {supplier}.
 _VISIBLE = (
-    "o.on_market AND p.on_market"
+    "o.on_market AND p.on_market AND k.state = 'current' AND k.orderable"
     f" AND {is_qualified('{supplier}')}"
     " AND (o.valid_from IS NULL OR o.valid_from <= {today}) AND (o.valid_to IS NULL OR o.valid_to > {today})"
     f" AND (o.audience_id = '{EVERYBODY}' OR EXISTS (SELECT 1 FROM suppliers_audiencemember m"
@@ -104,16 +105,16 @@ _SHOP = Statement.of(
 
 
 def seen_by_sql(*, supplier: str, buyer: str, at: str, country: str = "NULL") -> str:
-    """Write the condition that a buyer may see an offer `o` of a product `p` of one supplier, bound to it, at an instant.
+    """Write the condition that a buyer may see an offer `o` of a packaging `k` of a product `p` of one supplier, bound to it.
 
-    `country` is SQL for the country of delivery; null stands for that of the buyer's organization.
+    `at` is SQL for the instant, `country` for the country of delivery; null stands for that of the buyer's organization.
     """
     where = f"coalesce({country}::text, {_COUNTRY.format(buyer=buyer)})"
     return _VISIBLE.format(supplier=supplier, buyer=buyer, today=today_sql(supplier, at), country=where)
 
 
 def visible_sql(*, buyer: str, country: str = "NULL", is_known: bool = False) -> str:
-    """Write the condition that a buyer may see an offer `o` of a product `p` of any supplier, as the market's role reads it.
+    """Write the condition that a buyer may see an offer `o` of a packaging `k` of a product `p` of any supplier, as the market's role.
 
     `country` is SQL for the country of delivery; null stands for that of the buyer's organization. With `is_known` it is never
     null for that: whoever wrote it has looked there.

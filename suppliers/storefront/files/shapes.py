@@ -33,6 +33,7 @@ _OFFERED: Final = f"""
 SELECT 1 FROM suppliers_filebinding b
 JOIN suppliers_offer o ON o.tenant_id = b.tenant_id AND o.{{column}} = b.resource_id
 JOIN suppliers_product p ON p.tenant_id = o.tenant_id AND p.id = o.product_id
+JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id
 WHERE b.tenant_id = t.tenant_id AND b.file_id = t.id AND b.resource_type = '{{kind}}' AND {visible_sql(buyer="$1")}
 """
 _BOUND: Final = " OR ".join(

@@ -89,6 +89,7 @@ WHERE (u.approved OR u.type = '{SubstituteType.EQUIVALENT}')
   AND EXISTS (
     SELECT 1 FROM suppliers_offer o
     JOIN suppliers_product p ON p.tenant_id = o.tenant_id AND p.id = o.product_id AND p.archived_at IS NULL
+    JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id
     WHERE o.tenant_id = t.tenant_id AND o.product_id = u.id AND {visible_sql(buyer="$1", country=_COUNTRY, is_known=True)})
 """
 _SUBSTITUTES = f"""

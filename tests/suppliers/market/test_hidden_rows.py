@@ -10,7 +10,8 @@ from core.pipeline import run
 from suppliers.marketplace import queries
 from suppliers.marketplace.models import Offer
 from suppliers.storefront.market.shapes import one_call, seen_of
-from tests.suppliers.inventory.shelf import Buyer
+from tests.suppliers import products
+from tests.suppliers.inventory.shelf import Buyer, body, refused
 from tests.suppliers.inventory.shelf import shelf as new_shelf
 from tests.suppliers.market.test_walls import body_of
 
@@ -68,6 +69,24 @@ def test_offer_of_an_inactive_product_is_seen_by_nobody(read, shelf, buyer):
     answer = shelf.api.put(f"/v1/products/{product['id']}", json=body_of(product, status="discontinued"))
     assert answer.status_code == 200, answer.content
     assert read(buyer, shelf, product) == []
+
+
+@pytest.mark.parametrize("read", [as_the_market, bound_to_the_supplier])
+@pytest.mark.parametrize("gone", [False, True])
+def test_offer_of_a_packaging_that_cannot_be_ordered_is_seen_by_nobody(read, gone, shelf, buyer):
+    each, case = products.packaging(), products.packaging(level="case", units_per_pack=10)
+    product = shelf.product(packagings=[each, case])
+    shelf.stock(product, 100)
+    shelf.offer(product)
+    left = [case] if gone else [each | {"orderable": False}, case]
+    answer = shelf.api.put(f"/v1/products/{product['id']}", json=body_of(product, packagings=left))
+    assert answer.status_code == 200, answer.content
+    assert read(buyer, shelf, product) == []
+    assert buyer.api.get(f"/v1/procurement/products/{product['id']}").status_code == 404
+    assert buyer.api.get(f"/v1/stock/availability?product_id={product['id']}").json()["data"] == []
+    refused(buyer.api.post("/v1/stock/reservations", json=body(shelf, (product, 1))), 409, "offer_not_available")
+    assert shelf.api.put(f"/v1/products/{product['id']}", json=body_of(product)).status_code == 200
+    assert len(read(buyer, shelf, product)) == 1 - gone
 
 
 def test_supplier_s_own_rows_are_no_rows_of_another_one(shelf, buyer):
