@@ -32,7 +32,7 @@ from .contents.recognising import check_announced, recognise
 from .events import FileDeleted, FileEvent, FileUpdated, FileUploaded
 from .links import WRITE_FOR
 from .models import File, LooseObject
-from .refusals import FileTooLarge
+from .refusals import FileTooLarge, UploadDiffers
 from .states import MOST_BYTES, FileStatus, Purpose, Rejection, Visibility
 from .targets import shown_target
 
@@ -46,15 +46,18 @@ LATE_FOR: Final = timedelta(minutes=5)  # how long after its link has expired an
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A content that stands in the store, and that no file holds yet."""
+    """A content that stands in the store, and that no file holds yet; `reserved` are the bytes that the quota was charged."""
 
     file_id: UUID
     object_key: str
     content_type: str
+    reserved: int
 
 
 def store_upload(tenant_id: UUID, data: Mapping[str, Any], at: datetime) -> Stored | None:
     """Recognise an upload, reserve the quota for it and store it; None if the tenant has the same content already.
+
+    A content that was announced has its quota, and is stored for the file that awaits it.
 
     :raises FileTooLarge, UnsupportedType, QuotaExceeded, StoreAway: as named; nothing is kept.
     """
@@ -62,12 +65,15 @@ def store_upload(tenant_id: UUID, data: Mapping[str, Any], at: datetime) -> Stor
     check_size(part.size)
     media = recognise(part.file, name=data["name"], declared=part.content_type, purpose=data["purpose"])
     file_id = uuid7()
-    stored = Stored(file_id, storing.object_key(tenant_id, part.sha256, file_id), media)
     with tenant_context(tenant_id):
-        if _same(tenant_id, part.sha256, data["purpose"]) is not None:
+        found = _same(tenant_id, part.sha256, data["purpose"])
+        if found is not None and not _awaits(found):
             return None
-        consume_quota(actor=system_actor(tenant_id), key=QUOTA, amount=part.size, at=at)
-        _note(tenant_id, stored.object_key, reserved=part.size, due_at=at + RESERVED_FOR, at=at)
+        reserved = part.size if found is None else 0
+        stored = Stored(file_id, storing.object_key(tenant_id, part.sha256, file_id), media, reserved)
+        if reserved:
+            consume_quota(actor=system_actor(tenant_id), key=QUOTA, amount=reserved, at=at)
+        _note(tenant_id, stored.object_key, reserved=reserved, due_at=at + RESERVED_FOR, at=at)
     part.file.seek(0)
     storing.put(stored.object_key, part.file)
     return stored
@@ -94,30 +100,63 @@ def check_size(size: int) -> None:
 def add_file(actor: Actor, data: Mapping[str, Any], at: datetime, stored: Stored | None = None) -> Any:
     """Make a file of what was stored, or announce one that the client will send by itself.
 
-    The same content for the same purpose is one file of the tenant: it is found, and nothing is made.
+    The same content for the same purpose is one file of the tenant: it is found, and nothing is made. If it awaits its
+    content, it takes the one that was stored.
 
     :raises InvalidFields: a binding names something that is not there.
     :raises FileTooLarge, UnsupportedType, QuotaExceeded: as named.
+    :raises UploadDiffers: another size was announced.
     """
     if "file" not in data:
         return _announce(actor, data, at)
     part = data["file"]
     found = _same(actor.tenant_id, part.sha256, data["purpose"])
     if found is not None:
-        return Found(found)
+        return Found(_supplied(actor, found, stored, part.size, at))
     check_bindings(actor, data["bindings"])
-    if stored is None:  # the one that was found before the transaction has gone meanwhile
+    if stored is None or not stored.reserved:  # the one that was found before the transaction has gone meanwhile
         raise Busy(headers={"Retry-After": "1"})
     file = _new(actor, data, stored.file_id, size=part.size, sha256=part.sha256, media=stored.content_type, at=at)
     file.object_key = stored.object_key
     file.receive()
     if not _inserted(file):
-        return Found(_earlier(actor.tenant_id, part.sha256, data["purpose"]))
+        found = _earlier(actor.tenant_id, part.sha256, data["purpose"])
+        return Found(_supplied(actor, found, stored, part.size, at))
     LooseObject.objects.of(actor).filter(object_key=stored.object_key).delete()
     add_bindings(file, data["bindings"], at=at)
     _record(actor, file, FileUploaded, at)
     jobs.enqueue(SCAN, expires_seconds=jobs.RING_SECONDS)
     return file
+
+
+def _supplied(actor: Actor, found: File, stored: Stored | None, size: int, at: datetime) -> File:
+    """Give a file that awaits its content the one that was stored for it; return the file.
+
+    :raises UploadDiffers: another size was announced.
+    """
+    if stored is None or not _awaits(found):
+        return found
+    file = locked_file(actor, found.id)
+    if not _awaits(file):  # the content came the other way meanwhile
+        return file
+    if size != file.size:
+        raise UploadDiffers(f"{file.size} bytes were announced, {size} were sent.")
+    if stored.reserved:  # it was announced while it was stored
+        release_quota(actor=actor, key=QUOTA, amount=stored.reserved, at=at)
+    file.content_type = stored.content_type
+    receive_content(actor, file, stored.object_key, due=at, at=at)
+    jobs.enqueue(SCAN, expires_seconds=jobs.RING_SECONDS)
+    return file
+
+
+@needs_transaction
+def receive_content(actor: Actor, file: File, object_key: str, *, due: datetime, at: datetime) -> None:
+    """Put the stored content of a locked file that awaited it into quarantine, to be scanned from an instant on."""
+    file.receive()
+    file.object_key, file.check_at, file.attempts = object_key, due, 0
+    file.save_version("status", "content_type", "object_key", "check_at", "attempts", at=at)
+    LooseObject.objects.filter(tenant_id=file.tenant_id, object_key=object_key).delete()
+    _record(actor, file, FileUpdated, at)
 
 
 def _announce(actor: Actor, data: Mapping[str, Any], at: datetime) -> Any:
@@ -238,6 +277,10 @@ def _same(tenant_id: UUID, sha256: str, purpose: str) -> File | None:
     same = File.objects.filter(tenant_id=tenant_id, sha256=sha256, purpose=purpose)
     found: File | None = same.exclude(status=FileStatus.REJECTED.value).first()
     return found
+
+
+def _awaits(file: File) -> bool:
+    return bool(file.status == FileStatus.AWAITING_UPLOAD)
 
 
 def _earlier(tenant_id: UUID, sha256: str, purpose: str) -> File:

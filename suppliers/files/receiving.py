@@ -14,12 +14,10 @@ from core import jobs
 from core.actor import system_actor
 from core.db import needs_transaction, tenant_context
 from core.watermark import begin_batch
-from ledger import public as ledger
 
 from . import storing
-from .actions import LATE_FOR, RESERVED_FOR, SCAN, reject_file
+from .actions import LATE_FOR, RESERVED_FOR, SCAN, receive_content, reject_file
 from .contents.recognising import recognise
-from .events import FileUpdated
 from .links import Link
 from .models import File, LooseObject
 from .refusals import NoSuchContent, UnsupportedType, UploadDiffers
@@ -101,11 +99,7 @@ def _receive(file: File, own: str, *, due: datetime, at: datetime) -> None:
     found = _awaiting(file.tenant_id, file.id)
     if found is None:  # another worker was faster, or it was deleted
         return
-    found.receive()
-    found.object_key, found.check_at, found.attempts = own, due, 0
-    found.save_version("status", "object_key", "check_at", "attempts", at=at)
-    LooseObject.objects.filter(tenant_id=file.tenant_id, object_key=own).delete()
-    _record(found, at)
+    receive_content(system_actor(file.tenant_id), found, own, due=due, at=at)
 
 
 def _wait(file: File, at: datetime) -> None:
@@ -132,9 +126,3 @@ def _awaiting(tenant_id: UUID, file_id: UUID) -> File | None:
     mine = File.objects.filter(tenant_id=tenant_id, pk=file_id, status=FileStatus.AWAITING_UPLOAD.value)
     found: File | None = mine.select_for_update(no_key=True).first()
     return found
-
-
-def _record(file: File, at: datetime) -> None:
-    fact = FileUpdated.of(file)
-    actor = system_actor(file.tenant_id)
-    ledger.record(actor=actor, event=fact, resource_id=file.id, at=at, resource_version=file.version)

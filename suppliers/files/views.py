@@ -46,7 +46,7 @@ class FileViewSet(ApiViewSet):
             "exactly these headers. Either way it stands in quarantine until it was scanned: `file.updated` tells when "
             "`status` becomes `ready` or `rejected`. The type is recognised by the content, and must be what was declared "
             "and what the purpose takes. The tenant's file of the same content and purpose is answered with 200 instead of "
-            "making another; what else was sent with it is not applied.",
+            "making another; what else was sent with it is not applied. One that awaits its content takes that of a form.",
             body=FileIn,
             multipart=FileFormIn,
             spooled_bytes=_FORM_BYTES,
@@ -59,6 +59,7 @@ class FileViewSet(ApiViewSet):
                 FileTooLarge,
                 QuotaExceeded,
                 StoreAway,
+                UploadDiffers,
             ),
         ),
         "retrieve": Operation(

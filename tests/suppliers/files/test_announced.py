@@ -145,6 +145,32 @@ def test_same_content_is_answered_with_the_address_again(api, supplier):
     assert send(api, content).status_code == 200
 
 
+def test_announced_content_may_come_as_a_form(api, supplier):
+    content = png()
+    made = announce(api, content, title="Front")
+    limit(supplier, len(content))  # the announcement has taken it
+    again = send(api, content, title="Other")
+    shown = again.json()["data"]
+    assert (again.status_code, shown["id"], shown["status"], shown["title"]) == (200, made["id"], "scanning", "Front")
+    assert used(supplier) == len(content)
+    scanning.scan_files(at=now())
+    found = read(api, made)
+    assert (found["status"], found["version"]) == ("ready", 3)
+    assert put(made, content).status_code == 404
+    sweep(now() + timedelta(hours=1))
+    assert counts(supplier) == (1, 0, 1, len(content))
+
+
+def test_form_of_another_size_than_announced_is_refused(api, supplier):
+    content = png()
+    made = announce(api, content, size=len(content) + 1)
+    answer = send(api, content)
+    assert (answer.status_code, answer.json()["code"]) == (400, "wrong_size")
+    assert read(api, made)["status"] == "awaiting_upload"
+    sweep(now() + timedelta(hours=1))
+    assert objects(supplier.id) == set()
+
+
 def test_announcement_with_a_key_is_replayed(api, supplier):
     content, key = png(), {"Idempotency-Key": str(uuid7())}
     first = api.post("/v1/files", json=announcement(content), headers=key)
