@@ -45,6 +45,14 @@ class Share(NamedTuple):
     period_days: int
 
 
+class Period(NamedTuple):
+    """An offer of a supplier, and the days in which what a buyer takes of it counts."""
+
+    offer_id: UUID
+    supplier_id: UUID
+    days: int
+
+
 class _Taken(NamedTuple):
     """What a buyer has taken of an offer within its period, in base units."""
 
@@ -91,14 +99,14 @@ _SHARES = Statement.of(
 _TAKEN = Statement.of(
     "SELECT w.offer_id, coalesce((SELECT sum(l.ordered - l.cancelled) FROM suppliers_purchaseorder o"
     " JOIN suppliers_purchaseorderline l ON l.tenant_id = o.tenant_id AND l.order_id = o.id AND l.tenant_id = $1"
-    " WHERE o.tenant_id = $1 AND o.supplier_tenant_id = $2 AND o.id <> $3 AND l.offer_id = w.offer_id"
+    " WHERE o.tenant_id = $1 AND o.supplier_tenant_id = w.supplier_id AND o.id <> $2 AND l.offer_id = w.offer_id"
     f" AND o.status NOT IN {_GONE} AND o.submitted_at > $6::timestamptz - make_interval(days => w.days)), 0)::bigint"
     " + coalesce((SELECT sum((h.value ->> 1)::bigint) FROM suppliers_orderchange c"
     " JOIN suppliers_purchaseorder o ON o.tenant_id = c.tenant_id AND o.id = c.order_id AND o.tenant_id = $1"
     " CROSS JOIN LATERAL jsonb_array_elements(c.more -> 'shares') AS h(value) WHERE c.tenant_id = $1 AND c.state = 'open'"
-    " AND c.more <> '{}' AND o.supplier_tenant_id = $2 AND o.id <> $3 AND h.value ->> 0 = w.offer_id::text), 0)::bigint"
+    " AND c.more <> '{}' AND o.supplier_tenant_id = w.supplier_id AND o.id <> $2 AND h.value ->> 0 = w.offer_id::text), 0)::bigint"
     " AS base_quantity"
-    " FROM unnest($4::uuid[], $5::int[]) AS w(offer_id, days)",
+    " FROM unnest($3::uuid[], $4::uuid[], $5::int[]) AS w(offer_id, supplier_id, days)",
     row=_Taken,
 )
 
@@ -143,11 +151,29 @@ def used_calls(
     limit = standing.spend_limit or {"currency": row.currency, "period": "year"}
     key = str(_NONE if with_own else row.id)
     own, supplier, moment = str(row.tenant_id), str(row.supplier_tenant_id), at.isoformat()
-    named = [array_literal(one.offer_id for one in shares), numbers(one.period_days for one in shares)]
+    periods = [Period(one.offer_id, row.supplier_tenant_id, one.period_days) for one in shares]
     return [
         Call(_SPENT, [own, supplier, limit["currency"], key, limit["period"], moment]),
-        Call(_TAKEN, [own, supplier, key, *named, moment]),
+        taken_call(row.tenant_id, periods, at, besides=_NONE if with_own else row.id),
     ]
+
+
+def taken_call(buyer_id: UUID, periods: Sequence[Period], at: datetime, *, besides: UUID = _NONE) -> Call:
+    """Return the statement that reads what the buyer, which is bound, has taken of offers by its orders besides one.
+
+    See `taken_of`.
+    """
+    offers, suppliers = (
+        array_literal(ids) for ids in ([one.offer_id for one in periods], [one.supplier_id for one in periods])
+    )
+    return Call(
+        _TAKEN, [str(buyer_id), str(besides), offers, suppliers, numbers(one.days for one in periods), at.isoformat()]
+    )
+
+
+def taken_of(found: Rows) -> dict[UUID, int]:
+    """Return the base units that `taken_call` has read, by offer."""
+    return {one.offer_id: one.base_quantity for one in found.of(_Taken)}
 
 
 def check_relationship(standing: Standing) -> None:
@@ -214,7 +240,7 @@ def check_more(  # what is read of limits, and what moves
         left = Decimal(limit["amount"]) - Decimal((spent.value() or b"0").decode())
         if more_gross > left:
             raise SpendLimitExceeded(available=Money(max(left, Decimal(0)), row.currency).rounded().as_json())
-    before = {one.offer_id: one.base_quantity for one in taken.of(_Taken)}
+    before = taken_of(taken)
     errors = [
         error
         for share in shares

@@ -7,9 +7,11 @@ from uuid import UUID
 
 from django.http import HttpResponse
 
+from core import clock
 from core.pipeline import Call, Rows
 from suppliers.marketplace import searching
 from suppliers.marketplace.queries import as_market
+from suppliers.storefront.allocation import Read, read_left
 from suppliers.storefront.http import MarketPage
 
 from .filters import CatalogFilters
@@ -53,9 +55,10 @@ class CatalogPage(MarketPage):
         self.few = searching.are_few(found)
         searching.keep_few(tenant_id, self.words, self.few)
 
-    def answer(self, tenant_id: UUID, rows: Rows) -> HttpResponse:
-        """Write the page."""
+    def answer(self, tenant_id: UUID, rows: Rows, read: Read) -> HttpResponse:
+        """Write the page; `read` is that of the view."""
         seen = seen_of(rows)
         after = (seen[-1].key, seen[-1].product_id) if seen and seen[0].found > len(seen) else None
         shared = shared_by_supplier(seen)
-        return self.written(tenant_id, [written(one, shared[one.supplier_id]) for one in seen], after)
+        left = read_left(read, [one.allocation for one in seen], clock.now())
+        return self.written(tenant_id, [written(one, shared[one.supplier_id], left) for one in seen], after)

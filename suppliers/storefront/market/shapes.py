@@ -4,10 +4,12 @@ A product is told by the first offer of it that the buyer sees: the smallest pac
 "Catalog product".
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 from uuid import UUID
+
+import orjson
 
 from api.shapes import Selection
 from core.conditions import TENANT, Condition
@@ -19,6 +21,7 @@ from suppliers.marketplace.searching import numbered
 from suppliers.marketplace.states import StockPolicy
 from suppliers.quoting.sources import JOINS, Reading, columns_sql, sources_sql, tax_rate_sql
 from suppliers.relationships.formulary import on_formulary_sql
+from suppliers.storefront.allocation import Allocation
 from suppliers.storefront.sorts import Sort
 
 from .prices import Seller, Sources, Terms, members_of
@@ -39,7 +42,8 @@ def _members(*names: str) -> str:
 
 _COUNTRY = "(SELECT v.country FROM delivery v)"  # deliveries are to the buyer's country
 _OFFER = f"""
-SELECT o.id AS offer_id, o.packaging_id, o.stock_policy, {limit_sql()} AS limit_quantity, o.limit_until, o.lead_time_days,
+SELECT o.id AS offer_id, o.packaging_id, k.units_per_pack, o.stock_policy, {limit_sql()} AS limit_quantity, o.limit_period_days,
+       o.limit_until, o.lead_time_days,
        CASE WHEN o.tiers <> '[]' THEN json_build_array(o.id, o.version, o.currency, o.price_base_quantity, o.tiers) END AS priced
 FROM suppliers_offer o
 JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id
@@ -101,18 +105,13 @@ WHERE a.tenant_id = $1 AND a.supplier_id = g.supplier_id AND a.product_id = g.pr
 """
 
 
-_ALLOCATION = """
-CASE WHEN g.limit_quantity <> 0
-  THEN json_build_object('quantity', g.limit_quantity, 'remaining', g.limit_quantity, 'until', g.limit_until) END
-"""
-
-
 def _answer(page: str, key: str, shown: str = "page") -> str:
     """Write the SQL of the products of a page; `key` is the column by which they are sorted.
 
     `shown` are those of the page that are told: the others tell that more follow. The document of a product has all that the
-    buyer reads but its packagings and its price, which `written` puts into it. It is looked up by the time of its creation, too:
-    an index of the supplier's products by it then leads to one row, as that by the id does (decision 129).
+    buyer reads but its allocation, its packagings and its price, which `written` puts into it. It is looked up by the time
+    of its creation, too: an index of the supplier's products by it then leads to one row, as that by the id does (decision
+    129).
     """
     return f"""
 WITH RECURSIVE delivery AS MATERIALIZED (SELECT {country_sql("$1")} AS country), page AS MATERIALIZED ({page}),
@@ -120,6 +119,7 @@ goods AS MATERIALIZED (SELECT g.*, row_number() OVER (PARTITION BY g.supplier_id
   FROM {shown} g),
 {sources_sql("goods", _READING)}
 SELECT row_to_json(r) AS document, k.packagings, g.packaging_id::text AS packaging_id,
+       g.offer_id, g.units_per_pack, g.limit_quantity, g.limit_period_days, g.limit_until::text AS limit_until,
        g.product_id::text AS product_id, {key}::text AS key, g.supplier_id::text AS supplier_id, coalesce(g.priced, 'null') AS offer,
        s.today::text AS today, (SELECT b.currency FROM organizations_tenant b WHERE b.id = $1) AS preferred,
        (SELECT count(*) FROM page) AS found, {columns_sql(_READING)}
@@ -127,7 +127,7 @@ FROM goods g {JOINS}
 JOIN suppliers_product t ON t.tenant_id = g.supplier_id AND t.created_at = g.created_at AND t.id = g.product_id
 CROSS JOIN LATERAL (SELECT {_members("packagings")}) k
 CROSS JOIN LATERAL (SELECT {_members(*_PLAIN)}, g.supplier_id AS supplier_id, s.name AS supplier_name, g.offer_id AS offer_id,
-  g.availability AS availability, {_ALLOCATION} AS allocation, g.lead_days AS lead_time_days, {_TAX_RATE} AS tax_rate,
+  g.availability AS availability, g.lead_days AS lead_time_days, {_TAX_RATE} AS tax_rate,
   ({_SUBSTITUTES}) AS substitutes, ({_OWN_CODE}) AS own_code, {on_formulary_sql(product="g", buyer="$1", codes="h.codes")} AS on_formulary) r
 """
 
@@ -142,6 +142,11 @@ class Seen(NamedTuple):
     document: bytes
     packagings: bytes
     packaging_id: str
+    offer_id: UUID
+    units_per_pack: int
+    limit_quantity: int | None
+    limit_period_days: int | None
+    limit_until: str | None
     product_id: str
     key: str
     supplier_id: str
@@ -158,6 +163,20 @@ class Seen(NamedTuple):
     lists: bytes | None
     rules: bytes | None
     promotions: bytes | None
+
+    @property
+    def allocation(self) -> Allocation | None:
+        """What the buyer may take in a shortage; None if there is none."""
+        if self.limit_quantity is None or self.limit_period_days is None or self.limit_until is None:
+            return None
+        return Allocation(
+            self.offer_id,
+            UUID(self.supplier_id),
+            self.units_per_pack,
+            self.limit_quantity,
+            self.limit_period_days,
+            self.limit_until,
+        )
 
 
 # An offer names the supplier: by its id alone no index finds a product.
@@ -223,11 +242,14 @@ def shared_by_supplier(seen: Sequence[Seen]) -> dict[str, Seller]:
     }
 
 
-def written(seen: Seen, seller: Seller) -> bytes:
-    """Write a product as the buyer reads it, as JSON."""
+def written(seen: Seen, seller: Seller, left: Mapping[UUID, int]) -> bytes:
+    """Write a product as the buyer reads it, as JSON; `left` are the packs of offers that are short."""
     sources = Sources(
         seen.product_id, seen.packaging_id, seen.packagings, seen.offer, seen.today, seen.preferred, seen.codes, seen.contracts,
         seen.entries, seen.prices, seller.terms,
     )  # fmt: skip
     members = members_of(sources, seller)
-    return b"".join((seen.document[:-1], b',"packagings":', seen.packagings, b",", members[1:]))
+    allocation = orjson.dumps(seen.allocation.told(left) if seen.allocation else None)
+    return b"".join(
+        (seen.document[:-1], b',"allocation":', allocation, b',"packagings":', seen.packagings, b",", members[1:])
+    )

@@ -10,8 +10,10 @@ from api.filters import check_names
 from api.operations import Operation
 from api.sorts import UnknownSort
 from api.views import ApiViewSet
+from core import clock
 from core.errors import InvalidFields, NotFound
 from suppliers.marketplace.queries import as_market
+from suppliers.storefront.allocation import read_left
 
 from .filters import CatalogFilters
 from .http import CatalogPage
@@ -47,7 +49,7 @@ class CatalogViewSet(ApiViewSet):
         if page.few is None:
             page.keep(actor.tenant_id, rows)
             actor, (*_, rows) = self.read(page.calls)
-        return page.answer(actor.tenant_id, rows)
+        return page.answer(actor.tenant_id, rows, self.read)
 
     def retrieve(self, request: HttpRequest, pk: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer one product."""
@@ -60,5 +62,6 @@ class CatalogViewSet(ApiViewSet):
         seen = seen_of(rows)
         if not seen:
             raise NotFound("No such product.")
-        content = written(seen[0], shared_by_supplier(seen)[seen[0].supplier_id])
+        left = read_left(self.read, [seen[0].allocation], clock.now())
+        content = written(seen[0], shared_by_supplier(seen)[seen[0].supplier_id], left)
         return self.answer(content, tag=preconditions.content_etag(content))

@@ -3,7 +3,7 @@
 PostgreSQL sums what can be promised; every number then goes through the offer's display. Quantities told are packs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -20,6 +20,7 @@ from suppliers.marketplace.quantities import Orderable, fitting
 from suppliers.marketplace.queries import ACROSS, limit_sql, visible_sql
 from suppliers.marketplace.searching import numbered
 from suppliers.marketplace.states import StockPolicy
+from suppliers.storefront.allocation import Allocation
 
 # OFFSET 0 keeps the order of the offers, so that a page ends where it is full: each one's product is looked up by its key.
 # $1 the buyer, $2 the instant, $3 the date that the goods are needed for, $4 the country of delivery. The date is the
@@ -68,7 +69,7 @@ SELECT o.id, o.tenant_id AS supplier_id, o.product_id, p.category, k.units_per_p
        coalesce(o.min_remaining_shelf_life_days, p.min_remaining_shelf_life_days, 0) AS days, o.stock_display, o.cap,
        greatest(k.min_order_quantity, o.min_order_quantity) AS least, least(k.max_order_quantity, o.max_order_quantity) AS most,
        k.order_increment AS step, coalesce(o.lead_time_days, p.lead_time_days) AS lead_time_days,
-       {limit_sql()} AS limit_quantity, o.limit_until,
+       {limit_sql()} AS limit_quantity, o.limit_period_days, o.limit_until,
        (SELECT n.time_zone FROM organizations_tenant n WHERE n.id = o.tenant_id) AS time_zone
 FROM {source}
 CROSS JOIN LATERAL (SELECT * FROM suppliers_product WHERE tenant_id = o.tenant_id AND id = o.product_id OFFSET 0) p
@@ -100,7 +101,7 @@ def _rows(source: str) -> str:
     """Write the SQL of offers with the stock behind each."""
     return f"""
 SELECT t.id, t.supplier_id, t.product_id, t.units_per_pack, t.stock_policy, t.stock_display, t.cap, t.least, t.most, t.step,
-       t.lead_time_days, t.limit_quantity, t.limit_until::text, g.packs, w.sellable, w.shared, w.earliest_expiry, w.latest_expiry,
+       t.lead_time_days, t.limit_quantity, t.limit_period_days, t.limit_until::text, g.packs, w.sellable, w.shared, w.earliest_expiry, w.latest_expiry,
        q.status, (f.order_settings ->> 'reservation_cap_percent')::int AS cap_percent,
        {group_percent_sql("t.supplier_id", "$1")} AS group_percent,
        (SELECT coalesce(sum(r.base_quantity), 0)::bigint FROM ({_OWN}) r WHERE r.kind = 'soft') AS own,
@@ -128,6 +129,7 @@ class Seen(NamedTuple):
     step: int
     lead_time_days: int | None
     limit_quantity: int | None
+    limit_period_days: int | None
     limit_until: str | None
     packs: int
     sellable: int
@@ -139,6 +141,20 @@ class Seen(NamedTuple):
     group_percent: int | None
     own: int
     reservations: Any
+
+    @property
+    def allocation(self) -> Allocation | None:
+        """What the buyer may take in a shortage; None if there is none."""
+        if self.limit_quantity is None or self.limit_period_days is None or self.limit_until is None:
+            return None
+        return Allocation(
+            self.id,
+            self.supplier_id,
+            self.units_per_pack,
+            self.limit_quantity,
+            self.limit_period_days,
+            self.limit_until,
+        )
 
 
 # The usual question, with a name of its own on every connection.
@@ -186,9 +202,9 @@ def seen_of(found: Rows) -> list[Seen]:
     return found.of(Seen)
 
 
-def written(seen: Seen, asked: Asked) -> bytes:
-    """Write what the buyer is told of one offer as JSON."""
-    limit = seen.limit_quantity
+def written(seen: Seen, asked: Asked, left: Mapping[UUID, int]) -> bytes:
+    """Write what the buyer is told of one offer as JSON; `left` are the packs of offers that are short."""
+    allocation = seen.allocation
     return orjson.dumps(
         {
             "product_id": seen.product_id,
@@ -196,24 +212,27 @@ def written(seen: Seen, asked: Asked) -> bytes:
             "offer_id": seen.id,
             "status": seen.status,
             **told(seen.packs, display=seen.stock_display, cap=seen.cap),
-            "orderable_quantity": _is_orderable(seen, asked.quantity),
+            "orderable_quantity": _is_orderable(seen, asked.quantity, left.get(seen.id)),
             "earliest_expiry": seen.earliest_expiry,
             "latest_expiry": seen.latest_expiry,
             "incoming": [],
             "lead_time_days": seen.lead_time_days,
-            "allocation": {"quantity": limit, "remaining": limit, "until": seen.limit_until} if limit else None,
+            "allocation": allocation.told(left) if allocation else None,
             "as_of": clock.rfc3339(asked.at),
             "reservations": seen.reservations,
         }
     )
 
 
-def _is_orderable(seen: Seen, quantity: int | None) -> bool | None:
-    """Tell whether so many packs can be ordered at once: the quantities fit, the goods are there, within the buyer's share and limit."""
+def _is_orderable(seen: Seen, quantity: int | None, left: int | None) -> bool | None:
+    """Tell whether so many packs can be ordered at once: the quantities fit, the goods are there, within the buyer's share.
+
+    `left` are the packs that an allocation leaves to the buyer; None if there is none.
+    """
     if quantity is None:
         return None
     packs = Orderable(seen.least, seen.most, seen.step)
-    if fitting(quantity, packs) != quantity or quantity > (seen.limit_quantity or quantity):
+    if fitting(quantity, packs) != quantity or (left is not None and quantity > left):
         return False
     if seen.stock_policy == StockPolicy.MADE_TO_ORDER:
         return True

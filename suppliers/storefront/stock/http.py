@@ -17,6 +17,7 @@ from core.pipeline import Call, Rows
 from suppliers.marketplace import searching
 from suppliers.marketplace.queries import as_market
 from suppliers.quoting.parties import country_of, place_call
+from suppliers.storefront.allocation import Read, read_left
 
 from .availability import Asked, offers_call, seen_of, written
 from .filters import AvailabilityFilters
@@ -77,12 +78,13 @@ class Question:
         after = open_keyset(self.request, sort=_SORT, filters=self._digest, tenant_id=tenant_id)
         return as_market([offers_call(tenant_id, self.asked, where, few=few, after=after, limit=self.limit)])
 
-    def answer(self, tenant_id: UUID, rows: Rows) -> HttpResponse:
-        """Write the page."""
+    def answer(self, tenant_id: UUID, rows: Rows, read: Read) -> HttpResponse:
+        """Write the page; `read` is that of the view."""
         seen = seen_of(rows)
         shown = seen[: self.limit]
+        left = read_left(read, [one.allocation for one in shown], self.at)
         after = (str(shown[-1].product_id), str(shown[-1].id)) if len(seen) > self.limit else None
-        items = [written(one, self.asked) for one in shown]
+        items = [written(one, self.asked, left) for one in shown]
         return keyset_answer(
             self.request, items, after=after, sort=_SORT, filters=self._digest, tenant_id=tenant_id, limit=self.limit
         )

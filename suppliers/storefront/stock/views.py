@@ -131,4 +131,4 @@ class StockAvailabilityViewSet(ApiViewSet):
             _, found = self.read(question.looks)
             question.take(found)
         actor, (*_, rows) = self.read(question.calls)
-        return question.answer(actor.tenant_id, rows)
+        return question.answer(actor.tenant_id, rows, self.read)

@@ -199,6 +199,34 @@ def test_a_share_in_a_shortage_is_counted_over_orders(trade: Trade) -> None:
     assert act(trade, second["id"], "submit").status_code == 200
 
 
+def test_what_is_left_of_a_share_is_told(trade: Trade) -> None:
+    until = date.today() + timedelta(days=9)
+    with tenant_context(trade.shelf.id):
+        rows = Offer.objects.filter(tenant_id=trade.shelf.id, product_id=trade.gloves["id"])
+        rows.update_versions(limit_quantity=15, limit_period_days=7, limit_until=until, at=now())
+    trade.shelf.stock(trade.gloves, 10_000)
+    stock, catalog = "/v1/stock/availability?product_id=", "/v1/procurement/products"
+
+    def told() -> list[Any]:
+        shown = [
+            *trade.buyer.api.get(stock + trade.gloves["id"]).json()["data"],
+            *trade.buyer.api.get(f"{catalog}?supplier_id={trade.shelf.id}").json()["data"],
+            trade.buyer.api.get(f"{catalog}/{trade.gloves['id']}").json()["data"],
+        ]
+        found = [one["allocation"] for one in shown if one["allocation"]]
+        assert [(one["quantity"], one["until"]) for one in found] == [(15, until.isoformat())] * 3
+        return [one["remaining"] for one in found]
+
+    assert told() == [15] * 3
+    order = submitted(trade, (trade.gloves, 10))
+    assert told() == [5] * 3
+    for quantity, is_orderable in ((5, True), (6, False)):
+        (item,) = trade.buyer.api.get(f"{stock}{trade.gloves['id']}&quantity={quantity}").json()["data"]
+        assert item["orderable_quantity"] is is_orderable
+    assert act(trade, order["id"], "cancel").status_code == 200
+    assert told() == [15] * 3
+
+
 def test_a_budget_is_committed_and_given_back(trade: Trade) -> None:
     staff = approver(trade)
     put_budget(staff, "wards", amount="60")

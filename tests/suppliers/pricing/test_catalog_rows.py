@@ -45,7 +45,7 @@ def catalog(market, given_worlds):
 
 def _written(seen):
     shared = shared_by_supplier(seen)
-    return [orjson.loads(written(one, shared[one.supplier_id])) for one in seen]
+    return [orjson.loads(written(one, shared[one.supplier_id], {})) for one in seen]
 
 
 def check(side, world, product):
