@@ -77,8 +77,24 @@ def check_upsert(request: HttpRequest, target: Any, body_version: int | None = N
     """
     if target is not None and request.META.get("HTTP_IF_NONE_MATCH", "").strip() == "*":
         raise Duplicate("The code is taken.")
-    if target is None and ("HTTP_IF_MATCH" in request.META or body_version is not None):
-        raise VersionConflict("There is no resource with this code.", current_version=None)
+    if target is None:
+        _check_nothing_asked(request, body_version)
+
+
+def check_found(request: HttpRequest, target: Any, body_version: int | None = None) -> None:
+    """Check the preconditions of a POST that replaces what its body names; `target` is None if there is none yet.
+
+    :raises VersionConflict: as `check_version`; without a target `current_version` is null.
+    :raises InvalidPrecondition: as `check_version`.
+    """
+    if target is None:
+        _check_nothing_asked(request, body_version)
+    check_version(request, target, body_version)
+
+
+def _check_nothing_asked(request: HttpRequest, body_version: int | None) -> None:
+    if "HTTP_IF_MATCH" in request.META or body_version is not None:
+        raise VersionConflict("There is no such resource.", current_version=None)
 
 
 def _conflict(version: int) -> None:

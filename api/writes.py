@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
@@ -175,7 +176,8 @@ class WritingViewSet(ReadingViewSet):
         if target is not None:
             preconditions.check_version(request, target, version)
         chosen, reading = self._reading(actor)
-        result = work(Command(actor=actor, data=data, target=target, at=clock.now(), reading=reading))
+        check_found = partial(preconditions.check_found, request, body_version=version)
+        result = work(Command(actor, data, target, clock.now(), reading, check_found))
         return self._answer_write(result, chosen, reading, created=self.operation.upsert and target is None)
 
     def _act(self, command: Command, more: dict[str, Any]) -> Any:

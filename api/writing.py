@@ -1,11 +1,13 @@
 """The command of a write, its answer, and the reading of its body."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import orjson
 from django.http import HttpRequest
+from rest_framework.serializers import Serializer
 
 from core.actor import Actor
 from core.pipeline import ReadBack
@@ -22,7 +24,8 @@ __all__ = ["Answer", "Command", "Refusal", "read_body"]
 class Command:
     """One write: the actor, the checked body, the locked target (if the path names one), and the instant.
 
-    An action may send `reading` with a trip of its own; otherwise the view reads the changed object afterwards.
+    An action may send `reading` with a trip of its own; otherwise the view reads the changed object afterwards. One whose
+    target is named by the body passes what it has locked, or None, to `check_found`, which compares it with If-Match and `version`.
     """
 
     actor: Actor
@@ -30,6 +33,7 @@ class Command:
     target: Any
     at: datetime
     reading: ReadBack | None = None
+    check_found: Callable[[Any], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +54,15 @@ class Answer:
 def read_body(request: HttpRequest, operation: Operation) -> tuple[dict[str, Any], int | None]:
     """Return the checked body and its `version`, an alternative to If-Match that serializers need not declare.
 
-    An absent body counts as `{}` if no member is required.
+    An absent body counts as `{}` if no member is required. Of an operation without a body `version` alone may be sent.
 
     :raises Malformed: the body is not JSON that the platform accepts, or is larger than the operation accepts.
     :raises InvalidFields: a field is invalid.
     """
     if operation.body is None:
-        if request.body.strip():
-            body.parse_object(request.body, limit_bytes=operation.body_limit)
-        return {}, None
+        if not request.body.strip():
+            return {}, None
+        return _checked(serializers.StrictSerializer, body.parse_object(request.body, limit_bytes=operation.body_limit))
     if _takes_form(request, operation):
         assert operation.multipart is not None
         return serializers.read(operation.multipart, multipart.form_of(request).members()), None
@@ -69,10 +73,16 @@ def read_body(request: HttpRequest, operation: Operation) -> tuple[dict[str, Any
         wanted = f"application/json{' or multipart/form-data' if operation.multipart else ''}"
         raise UnsupportedMediaType(f"Send {wanted}, not {media[:80]!r}.")
     parsed = body.parse_object(request.body, limit_bytes=operation.body_limit)
+    return _checked(operation.body, parsed, partial=operation.partial)
+
+
+def _checked(
+    kind: type[Serializer[Any]], parsed: dict[str, Any], *, partial: bool = False
+) -> tuple[dict[str, Any], int | None]:
     version = None
-    if "version" not in serializers.form(operation.body).fields and isinstance(parsed.get("version"), int):
+    if "version" not in serializers.form(kind).fields and type(parsed.get("version")) is int:
         version = parsed.pop("version")
-    return serializers.read(operation.body, parsed, partial=operation.partial), version
+    return serializers.read(kind, parsed, partial=partial), version
 
 
 def form_digest(request: HttpRequest, operation: Operation) -> str:

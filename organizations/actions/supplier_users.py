@@ -1,6 +1,6 @@
 """Users of a supplier, as its own administrators manage them: the memberships behind `/v1/memberships`, by e-mail."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -25,9 +25,14 @@ class OtherMember(Forbidden):
 
 
 @needs_transaction
-def save_user(actor: Actor, data: Mapping[str, Any], at: datetime) -> tuple[Membership, bool]:
+def save_user(
+    actor: Actor, data: Mapping[str, Any], at: datetime, check_found: Callable[[Any], None] | None = None
+) -> tuple[Membership, bool]:
     """Invite the person that `email` names, or change role and state of the user; tell whether the person is new.
 
+    `check_found` holds the locked membership, or None, to the caller's preconditions.
+
+    :raises VersionConflict: they do not hold.
     :raises InvalidFields: somebody new needs a role and cannot be inactive; the name of a user is the person's own.
     :raises OtherMember: not all roles of the member are a supplier's.
     :raises LastAdministrator: nobody would be left to administer the supplier.
@@ -35,6 +40,8 @@ def save_user(actor: Actor, data: Mapping[str, Any], at: datetime) -> tuple[Memb
         `actions.memberships`.
     """
     found = _locked(actor, data["email"])
+    if check_found:
+        check_found(found)
     if found is None:
         return _invite(actor, data, at), True
     if not _ROLES.issuperset(found.roles):

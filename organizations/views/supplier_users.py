@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from api.operations import Operation
 from api.views import ApiViewSet
 from api.writing import Answer, Command
-from core.errors import InvalidFields, InvalidTransition, QuotaExceeded
+from core.errors import InvalidFields, InvalidTransition, QuotaExceeded, VersionConflict
 from core.pipeline import run
 from organizations.actions.memberships import LastAdministrator
 from organizations.actions.supplier_users import OtherMember, save_user
@@ -46,7 +46,7 @@ class SupplierUserViewSet(ApiViewSet):
             further_statuses=(200,),
             errors=(
                 InvalidFields, InvalidTransition, OtherMember, OwnRoles, ScopeEscalation, GrantBeyondOwn, MakersMembership,
-                LastAdministrator, AlreadyMember, QuotaExceeded,
+                LastAdministrator, AlreadyMember, QuotaExceeded, VersionConflict,
             ),
         ),
     }  # fmt: skip
@@ -57,7 +57,7 @@ class SupplierUserViewSet(ApiViewSet):
 
 
 def _save(command: Command) -> Answer:
-    row, is_new = save_user(command.actor, command.data, command.at)
+    row, is_new = save_user(command.actor, command.data, command.at, command.check_found)
     assert command.reading is not None
     (rows,) = run([command.reading.call(row.pk)])
     content, version = rows.row()

@@ -27,9 +27,14 @@ _MARK_LEVELS = Statement.of(
 
 
 @needs_transaction
-def put_stock_location(actor: Actor, data: Mapping[str, Any], at: datetime) -> tuple[StockPlace, bool]:
+def put_stock_location(
+    actor: Actor, data: Mapping[str, Any], at: datetime, check_found: Callable[[Any], None] | None = None
+) -> tuple[StockPlace, bool]:
     """Make or replace a stock location; tell whether the place is new as one.
 
+    `check_found` holds the locked row, or None, to the caller's preconditions.
+
+    :raises VersionConflict: they do not hold.
     :raises LocationNotFound: there is no such place, or it is out of the membership's reach.
     :raises InvalidFields: a place of quarantine would be sellable.
     :raises StockPlaceCodeTaken: by another stock location of the tenant.
@@ -48,6 +53,8 @@ def put_stock_location(actor: Actor, data: Mapping[str, Any], at: datetime) -> t
             raise InvalidFields(errors=[FieldError("sellable", "invalid", message)])
     found = StockPlace.objects.of(actor).select_for_update().filter(location_id=location.id).first()
     row = found or StockPlace(tenant_id=actor.tenant_id, location_id=location.id, created_at=at, updated_at=at)
+    if check_found:
+        check_found(found)
     changed = row.assign(_columns(data))
     if found is None:
         row.save(force_insert=True)

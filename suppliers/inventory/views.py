@@ -264,7 +264,7 @@ class StockLocationViewSet(InventoryViewSet):
             further_statuses=(200,),
             run=put_stock_location,
             errors=(
-                InvalidFields, StockPlaceCodeTaken, NotFound, LocationForbidden, LocationTooDeep, QuotaExceeded,
+                InvalidFields, StockPlaceCodeTaken, NotFound, LocationForbidden, LocationTooDeep, QuotaExceeded, VersionConflict,
             ),
         ),
     }  # fmt: skip
@@ -274,7 +274,7 @@ class StockLocationViewSet(InventoryViewSet):
         return self.write(self._put)
 
     def _put(self, command: Command) -> Answer:
-        row, is_new = put_stock_location(command.actor, command.data, command.at)
+        row, is_new = put_stock_location(command.actor, command.data, command.at, command.check_found)
         assert command.reading is not None
         content, version = run([command.reading.call(row.location_id)])[0].row()
         tag = tag_of(StockLocationOut.shape, Selection(), content, version)

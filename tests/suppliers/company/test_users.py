@@ -64,6 +64,22 @@ def test_user_is_invited_changed_deactivated_and_activated(tenant: Any, api: Api
     assert told(tenant, invited["id"]) == [("supplier_user.invited", None), ("supplier_user.updated", ["role"])]
 
 
+def test_user_is_changed_by_whoever_has_seen_the_user(tenant: Any, api: Api) -> None:
+    body = {"email": address(), "role": "supplier_orders"}
+    absent = api.post(USERS, json=body | {"version": 1})
+    saved(api, 201, **body)
+    changed = body | {"role": "supplier_pricing"}
+    stale = api.post(USERS, json=changed, headers={"If-Match": '"99"'})
+
+    assert (absent.status_code, absent.json()["code"], absent.json()["current_version"]) == (
+        409,
+        "version_conflict",
+        None,
+    )
+    assert (stale.status_code, stale.json()["code"], stale.json()["current_version"]) == (409, "version_conflict", 1)
+    assert api.post(USERS, json=changed, headers={"If-Match": '"1"'}).json()["data"]["version"] == 2
+
+
 def test_member_is_suspended_and_resumed(tenant: Any, api: Api) -> None:
     person, row = member(tenant, ["supplier_user"])
     client = Api(token=bearer(person), tenant=tenant)

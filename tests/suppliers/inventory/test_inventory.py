@@ -74,6 +74,18 @@ def test_stock_location_is_made_and_replaced(shelf):
     refused(shelf.api.post(PLACES, json={"name": "x", "type": "bin", "code": "CR-2"}), 409, "duplicate")
 
 
+def test_stock_location_is_replaced_by_whoever_has_seen_it(shelf):
+    made = place(shelf)
+    body = {"location_id": made["id"], "code": made["code"], "sellable": False}
+    for more, headers in (({"version": 99}, {}), ({}, {"If-Match": '"99"'})):
+        answer = shelf.api.post(PLACES, json=body | more, headers=headers)
+        assert refused(answer, 409, "version_conflict")["current_version"] == 1
+    answer = shelf.api.post(PLACES, json=body | {"version": 1}, headers={"If-Match": '"1"'})
+    assert (answer.status_code, answer.json()["data"]["version"]) == (200, 2)
+    answer = shelf.api.post(PLACES, json={"name": "x", "type": "bin", "code": "X"}, headers={"If-Match": '"1"'})
+    assert refused(answer, 409, "version_conflict")["current_version"] is None
+
+
 @pytest.mark.parametrize(
     ("change", "field", "code"),
     [

@@ -68,6 +68,19 @@ def test_incomplete_offer_is_not_published(shelf):
     assert shelf.api.get(f"{OFFERS}/{offer['id']}").json()["data"]["status"] == "draft"
 
 
+def test_actions_without_a_body_take_the_version_alone(shelf):
+    product = shelf.product()
+    offer = draft(shelf, product)
+    path = f"{OFFERS}/{offer['id']}/publish"
+    assert refused(shelf.api.post(path, json={"version": 99}), 409, "version_conflict")["current_version"] == 1
+    for given in ({"bogus": 1}, {"version": "1"}, {"version": 1, "status": "draft"}):
+        refused(shelf.api.post(path, json=given), 400, "unknown_field")
+    assert shelf.api.post(path, json={"version": 1}).status_code == 200
+    assert shelf.api.post(f"{OFFERS}/{offer['id']}/unpublish", json={}).status_code == 200
+    refused(shelf.api.delete(f"/v1/products/{product['id']}", json={"version": 99}), 409, "version_conflict")
+    assert shelf.api.delete(f"/v1/products/{product['id']}", json={"version": 1}).status_code == 204
+
+
 def test_one_offer_of_a_packaging_is_live(shelf):
     product = shelf.product()
     first, second = draft(shelf, product), draft(shelf, product)
