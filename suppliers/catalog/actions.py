@@ -81,7 +81,7 @@ def replace_product(actor: Actor, product: Product, data: Mapping[str, Any], at:
     """
     before, status = product.status, data.get("status") or product.status
     rules.change_status(product, status)
-    wanted = Wanted(data, status, product.id)
+    wanted = Wanted(data, status, product.id, category=product.category)
     references.check_one(wanted, run(references.look_up(actor, [wanted])))
     plan = plan_replacement(product, before, queries.current_packagings(actor, product), data)
     if not plan.differs:

@@ -16,13 +16,15 @@ from .states import Status
 class Wanted(NamedTuple):
     """A body of a product with the status that it asks for.
 
-    `product_id` is that of an existing product; of a merged body `sent` names the members that the client sent.
+    `product_id` is that of an existing product, `category` the one that it has; of a merged body `sent` names the members
+    that the client sent.
     """
 
     data: Mapping[str, Any]
     status: str
     product_id: UUID | None = None
     sent: frozenset[str] | None = None
+    category: str = ""
 
     @property
     def substitutes(self) -> list[UUID]:
@@ -71,13 +73,14 @@ def read(bodies: Sequence[Wanted], found: Sequence[Rows]) -> References:
 
 
 def check(wanted: Wanted, known: References) -> None:
-    """Check what one body names. Members of a merged body that were not sent stay as they are, whatever they name.
+    """Check what one body names. Members of a merged body that were not sent stay as they are, whatever they name; so does
+    the category, which may have become inactive.
 
     :raises InvalidFields: the category is unknown or inactive, a substitute is unknown or the product itself, or an
         attribute is unknown, has a value of another type, or is missing from an active product.
     """
     faults, category = [], wanted.data["category"]
-    if category not in known.categories:
+    if category not in known.categories and category != wanted.category:
         faults.append(FieldError("category", "unknown_category", "There is no active category with this code."))
     for position, product_id in enumerate(wanted.substitutes):
         if product_id not in known.products or product_id == wanted.product_id:

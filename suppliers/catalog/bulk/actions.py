@@ -41,7 +41,9 @@ class _Judged(NamedTuple):
         """The row as references are looked up for it; a new product is a draft unless it says otherwise."""
         product = self.present.product if self.present else None
         status = self.data.get("status") or (product.status if product else Status.DRAFT.value)
-        return Wanted(self.data, status, product.id if product else None, self.sent if product else None)
+        if product is None:
+            return Wanted(self.data, status)
+        return Wanted(self.data, status, product.id, self.sent, product.category)
 
 
 @needs_transaction

@@ -50,6 +50,23 @@ def test_replace_renames_maps_and_switches_off(api: Api, supplier: Tenant) -> No
     assert fact.data == {"code": category["code"], "changes": ["active", "mappings", "name"]}
 
 
+def test_product_of_an_inactive_category_stays(api: Api) -> None:
+    category, other = create(api), create(api, active=False)
+    given = product_body(category=category["code"])
+    product = api.post("/v1/products", json=given).json()["data"]
+    put(api, category, active=False)
+
+    replaced = api.put(f"/v1/products/{product['id']}", json=given | {"name": "Renamed"})
+    moved = api.put(f"/v1/products/{product['id']}", json=given | {"category": other["code"]})
+    bulk = api.post(
+        "/v1/products/bulk", json={"items": [given | {"name": "Again"}, product_body(category=category["code"])]}
+    )
+
+    assert (replaced.status_code, replaced.json()["data"]["name"]) == (200, "Renamed")
+    assert field_errors(moved) == {("category", "unknown_category")}
+    assert [one["status"] for one in bulk.json()["data"]["results"]] == ["updated", "failed"]
+
+
 def test_replace_by_the_same_writes_nothing(api: Api, supplier: Tenant) -> None:
     category = create(api)
 
