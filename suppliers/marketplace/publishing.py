@@ -31,6 +31,9 @@ CHECKS: Final[Mapping[str, str]] = {
     "price_resolvable": (
         f"SELECT t.tiers <> '[]' OR EXISTS (SELECT 1 FROM suppliers_listprice l WHERE l.tenant_id = {TENANT}"
         f" AND l.packaging_id = t.packaging_id AND l.valid_from <= {_TODAY} AND (l.valid_to IS NULL OR l.valid_to > {_TODAY}))"
+        f" OR EXISTS (SELECT 1 FROM suppliers_pricelistentry e JOIN suppliers_pricelist l ON l.tenant_id = {TENANT}"
+        f" AND l.id = e.price_list_id WHERE e.tenant_id = {TENANT} AND e.packaging_id = t.packaging_id AND l.on_market"
+        f" AND (l.valid_from IS NULL OR l.valid_from <= {_TODAY}) AND (l.valid_to IS NULL OR l.valid_to > {_TODAY}))"
     ),
     "supplier_qualified": f"SELECT {is_qualified(TENANT)}",
     "license_for_class": (

@@ -68,6 +68,27 @@ def test_incomplete_offer_is_not_published(shelf):
     assert shelf.api.get(f"{OFFERS}/{offer['id']}").json()["data"]["status"] == "draft"
 
 
+@pytest.mark.parametrize(
+    ("changes", "checks"),
+    [
+        ({"status": "active"}, []), ({"status": "draft"}, ["price_resolvable"]),
+        ({"status": "active", "valid_from": "2099-01-01"}, ["price_resolvable"]),
+        ({"status": "active", "valid_to": "2020-01-01"}, ["price_resolvable"]),
+    ],
+)  # fmt: skip
+def test_offer_without_a_price_takes_that_of_a_list(shelf, changes, checks):
+    product = shelf.product()
+    offer = draft(shelf, product, tiers=[], currency=None)
+    entry = {"product_id": product["id"], "tiers": [{"min_quantity": 1, "unit_price": "9.00"}]}
+    given = {"name": "All", "currency": "EUR", "entries": [entry]} | changes
+    assert shelf.api.put("/v1/price-lists/all", json=given).status_code == 201
+    answer = shelf.api.post(f"{OFFERS}/{offer['id']}/publish")
+    if checks:
+        assert refused(answer, 409, "offer_incomplete")["checks"] == checks
+    else:
+        assert answer.status_code == 200, answer.content
+
+
 def test_actions_without_a_body_take_the_version_alone(shelf):
     product = shelf.product()
     offer = draft(shelf, product)
