@@ -59,6 +59,11 @@ def test_a_supplier_that_allocates_at_once(trade: Trade) -> None:
     assert counters(trade) == [(8, 0, 0, 0)]
     assert held(trade) == [(10, 8)]
     assert [one.base_quantity for one in trade.shelf.reservations()] == [3, 5]
+    path = "/v1/inventory/reservations?order_id="
+    found = trade.shelf.api.get(path + order["id"]).json()["data"]["items"]
+    assert sorted(one["base_quantity"] for one in found) == [3, 5]
+    assert trade.shelf.api.get(path + trade.masks["id"]).json()["data"]["items"] == []
+    refused(trade.buyer.api.get(f"/v1/stock/reservations?order_id={order['id']}"), 400, "unknown_parameter")
     short = trade.draft((trade.masks, 3), backorder_policy="refuse")
     body = refused(act(trade, short["id"], "submit"), 409, "insufficient_stock")
     assert [(one["pointer"], one["message"]) for one in body["errors"]] == [("/lines/0", "Available: 2.")]
