@@ -2,9 +2,10 @@
 
 from typing import ClassVar
 
+from api.postal import AddressIn
 from api.representations import Document, Representation
 from organizations.models import Location, PharmacyListing
-from organizations.serializers.locations import AddressIn, ContactIn, GeoIn, IdentifierIn, OpeningHoursIn
+from organizations.serializers.locations import ContactIn, GeoIn, IdentifierIn, OpeningHoursIn
 
 
 class LocationOut(Representation):

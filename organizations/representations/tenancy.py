@@ -4,9 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
+from api.postal import AddressIn
 from api.representations import Computed, Document, OpenChoice, Representation
 from organizations.models import Membership, Organization, Tenant
-from organizations.serializers.locations import AddressIn, ContactIn, IdentifierIn
+from organizations.serializers.locations import ContactIn, IdentifierIn
 
 
 class OrganizationOut(Representation):

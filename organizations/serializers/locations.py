@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from api.postal import AddressIn
 from api.serializers import StrictSerializer
 from core.time_zones import time_zones
 from organizations.models import LocationStatus, LocationType
@@ -20,19 +21,6 @@ def known_time_zone(name: str) -> str:
     if name not in time_zones():
         raise serializers.ValidationError("There is no such time zone.", code="unknown_time_zone")
     return name
-
-
-class AddressIn(StrictSerializer):
-    """A postal address."""
-
-    lines = serializers.ListField(child=serializers.CharField(max_length=200), max_length=5, required=False)
-    city = serializers.CharField(max_length=120, required=False)
-    state = serializers.CharField(max_length=120, required=False)
-    postal_code = serializers.CharField(max_length=20, required=False)
-    country = serializers.RegexField(r"^[A-Z]{2}$", required=False)
-
-    class Meta:
-        example: ClassVar = {"lines": ["1 North Street"], "city": "Bergen", "postal_code": "5003", "country": "NO"}
 
 
 class GeoIn(StrictSerializer):

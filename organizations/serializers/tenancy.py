@@ -5,11 +5,12 @@ from typing import Any
 import orjson
 from rest_framework import serializers
 
+from api.postal import AddressIn
 from api.serializers import StrictSerializer
 from core.money import is_currency
 from organizations.models import Organization, Tenant
 
-from .locations import AddressIn, ContactIn, IdentifierIn, known_time_zone
+from .locations import ContactIn, IdentifierIn, known_time_zone
 
 METADATA_BYTES = 8 * 1024
 _SLUG = r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$"

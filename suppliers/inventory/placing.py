@@ -1,6 +1,6 @@
 """Stock locations: a new place that keeps stock, or stock kept at a place that exists; quarantine is never for sale."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -43,8 +43,9 @@ def put_stock_location(
     given = data["location_id"]
     if given is None:
         place = {name: data[name] for name in ("name", "type") if data[name]}
-        if data["parent_id"]:
-            place["parent_id"] = data["parent_id"]
+        place |= {name: data[name] for name in ("parent_id", "address") if data[name]}
+        if data["active"] is False:
+            place["status"] = "inactive"
         location = organizations.create_location(actor, {**place, "time_zone": data["time_zone"] or ""}, at)
     else:
         location = organizations.locked_location(actor, given)
@@ -52,9 +53,9 @@ def put_stock_location(
             message = "Goods in quarantine are not for sale."
             raise InvalidFields(errors=[FieldError("sellable", "invalid", message)])
     found = StockPlace.objects.of(actor).select_for_update().filter(location_id=location.id).first()
-    row = found or StockPlace(tenant_id=actor.tenant_id, location_id=location.id, created_at=at, updated_at=at)
     if check_found:
         check_found(found)
+    row = found or StockPlace(tenant_id=actor.tenant_id, location_id=location.id, created_at=at, updated_at=at)
     changed = row.assign(_columns(data))
     if found is None:
         row.save(force_insert=True)

@@ -2,6 +2,7 @@
 
 from rest_framework import serializers
 
+from api.postal import AddressIn
 from api.representations import BlankAsNull, Computed, Instant, Representation
 from core.conditions import TENANT
 from suppliers.catalog.availability import totals_sql
@@ -198,6 +199,7 @@ class StockLocationOut(Representation):
     name = Computed(f"SELECT o.name {_PLACE}", serializers.CharField())
     type = Computed(f"SELECT o.type {_PLACE}", serializers.CharField())
     parent_id = Computed(f"SELECT o.parent_id {_PLACE}", serializers.UUIDField(allow_null=True))
+    address = Computed(f"SELECT o.address {_PLACE}", AddressIn(allow_null=True))
     time_zone = Computed(f"SELECT NULLIF(o.time_zone, '') {_PLACE}", serializers.CharField(allow_null=True))
     active = Computed(f"SELECT o.status = 'active' {_PLACE}", serializers.BooleanField())
     temperature = TemperatureOut(source="*")
@@ -208,7 +210,7 @@ class StockLocationOut(Representation):
         name = "stock location"
         key = "location_id"
         fields = (
-            "id", "name", "type", "parent_id", "time_zone", "active", "code", "sellable", "temperature", "gln",
+            "id", "name", "type", "parent_id", "address", "time_zone", "active", "code", "sellable", "temperature", "gln",
             "tracks_stock", "license_number", "license_types", "license_valid_to", "created_at", "updated_at", "version",
         )  # fmt: skip
         blank_as_null = ("gln", "license_number")

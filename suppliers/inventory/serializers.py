@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from api.postal import AddressIn
 from api.scans import read_scan
 from api.serializers import StrictSerializer, refusal
 from core.identifiers import gln, gtin14
@@ -17,6 +18,7 @@ TYPES = ("warehouse", "zone", "cold_room", "freezer", "quarantine", "bin")
 _ID = "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"
 _SCANNED = ("gtin", "lot_number", "expiry_date", "manufacture_date")
 MOST_SERIALS = 1000
+_OF_PLACE = ("name", "type", "parent_id", "address", "time_zone", "active")
 
 
 def _text(length: int) -> serializers.CharField:
@@ -190,7 +192,11 @@ class StockLocationIn(StrictSerializer):
     name = _text(200)
     type = serializers.ChoiceField(choices=TYPES, required=False, allow_null=True, default=None)
     parent_id = serializers.UUIDField(required=False, allow_null=True, default=None)
+    address = AddressIn(required=False, allow_null=True, default=None)
     time_zone = _text(64)
+    active = serializers.BooleanField(
+        required=False, allow_null=True, default=None, help_text="Of a new place; it is in use unless this is false."
+    )
     code = serializers.CharField(max_length=40)
     sellable = serializers.BooleanField(default=True)
     temperature = TemperatureIn(required=False, allow_null=True, default=None)
@@ -227,7 +233,7 @@ class StockLocationIn(StrictSerializer):
         for name in ("name", "type"):
             if not attrs["location_id"] and not attrs[name]:
                 raise refusal(name, "A new place needs it.", "required")
-        if attrs["location_id"] and any(attrs[name] for name in ("name", "type", "parent_id", "time_zone")):
+        if attrs["location_id"] and any(attrs[name] not in (None, "") for name in _OF_PLACE):
             raise refusal("location_id", "Change the place itself at /v1/locations.", "invalid")
         if attrs["type"] == "quarantine" and attrs["sellable"]:
             raise refusal("sellable", "Goods in quarantine are not for sale.", "invalid")

@@ -7,6 +7,7 @@ import pytest
 
 from core.db import tenant_context
 from ledger import public as ledger
+from organizations.models import Location
 from suppliers.catalog.models import Product
 from suppliers.inventory.models import Lot, StockLevel, StockMovement
 from tests import factories
@@ -72,6 +73,19 @@ def test_stock_location_is_made_and_replaced(shelf):
     assert (answer.status_code, answer.json()["data"]["code"], answer.json()["data"]["version"]) == (200, "CR-2", 2)
     assert [one["code"] for one in listed(shelf, PLACES, "sellable=false")] == ["CR-2"]
     refused(shelf.api.post(PLACES, json={"name": "x", "type": "bin", "code": "CR-2"}), 409, "duplicate")
+
+
+def test_stock_location_has_an_address_and_may_be_out_of_use(shelf):
+    address = {"lines": ["1 North Street"], "city": "Bergen", "postal_code": "5003", "country": "NO"}
+    made = place(shelf, address=address, active=False)
+    assert (made["address"], made["active"]) == (address, False)
+    with tenant_context(shelf.id):
+        assert Location.objects.get(tenant_id=shelf.id, pk=made["id"]).status == "inactive"
+    plain = place(shelf)
+    assert (plain["address"], plain["active"]) == (None, True)
+    for member in ({"address": address}, {"active": False}):
+        answer = shelf.api.post(PLACES, json={"location_id": made["id"], "code": made["code"]} | member)
+        assert ("location_id", "invalid") in products.field_errors(answer)
 
 
 def test_stock_location_is_replaced_by_whoever_has_seen_it(shelf):
