@@ -13,7 +13,7 @@ from api.filters import conditions
 from api.operations import Operation
 from api.preconditions import tag_of
 from api.shapes import Selection
-from api.sorts import SortBy
+from api.sorts import ORDERING_FIELDS, SortBy
 from api.views import ApiViewSet
 from api.writing import Answer, Command
 from core.actor import Actor
@@ -166,7 +166,7 @@ class StockMovementViewSet(InventoryViewSet):
 
     serializer_class = StockMovementOut
     filterset_class = StockMovementFilters
-    ordering_fields = (SortBy("at", "created_at"),)
+    ordering_fields = (SortBy("at", "created_at"), "created_at")
     ordering = "-at"
     restriction = WITHIN
     day_counts = DayCounts(
@@ -252,6 +252,7 @@ class StockLocationViewSet(InventoryViewSet):
 
     serializer_class = StockLocationOut
     filterset_class = StockLocationFilters
+    ordering_fields = (*ORDERING_FIELDS, "code")
     restriction = WITHIN
     operation_ids = {"create": "putStockLocation"}
     operations = {

@@ -27,7 +27,11 @@ class SupplierPage(MarketPage):
     filters = SupplierFilters
     default_sort = "name"
     sorts: ClassVar[Mapping[str, tuple[str, str]]] = MappingProxyType(
-        {"name": ("name_sort", "text"), "created_at": ("created_at", "timestamptz")}
+        {
+            "name": ("name_sort", "text"),
+            "created_at": ("created_at", "timestamptz"),
+            "updated_at": ("updated_at", "timestamptz"),
+        }
     )
 
     def calls(self, tenant_id: UUID) -> list[Call]:

@@ -384,6 +384,16 @@ def test_levels_are_filtered(shelf):
     assert listed(shelf, MOVEMENTS, "to=2020-01-01T00:00:00Z") == []
 
 
+def test_movements_and_places_are_sorted(shelf):
+    product, first, second = shelf.product(), place(shelf, code="B"), place(shelf, code="A")
+    adjust(shelf, line(product, first, 1))
+    adjust(shelf, line(product, second, 2))
+    assert [one["code"] for one in listed(shelf, PLACES, "sort=code")] == ["A", "B"]
+    for name in ("at", "created_at"):
+        assert [one["quantity"] for one in listed(shelf, MOVEMENTS, f"sort={name}")] == [1, 2]
+        assert [one["quantity"] for one in listed(shelf, MOVEMENTS, f"sort=-{name}")] == [2, 1]
+
+
 def test_membership_of_one_place_sees_and_moves_its_own(shelf):
     product, here, there = shelf.product(), place(shelf), place(shelf)
     adjust(shelf, line(product, here, 1), line(product, there, 2))

@@ -112,7 +112,8 @@ def test_pages_in_the_order_of_names(buyer):
     order = [str(made[name].id) for name in ("Alpha", "beta", "Gamma")]
     assert listed(buyer, f"search={word}") == order
     assert listed(buyer, f"search={word}&sort=-name") == order[::-1]
-    assert listed(buyer, f"search={word}&sort=created_at") == [str(one.id) for one in made.values()]
+    for sort in ("created_at", "updated_at"):
+        assert listed(buyer, f"search={word}&sort={sort}") == [str(one.id) for one in made.values()]
     for sort in ("name", "-created_at"):
         found, path = [], f"{PATH}?search={word}&limit=2&sort={sort}"
         while path:
