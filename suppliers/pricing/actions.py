@@ -40,7 +40,8 @@ _PRESENT = Statement.of(
     "SELECT l.packaging_id, l.currency, l.price_base_quantity, l.valid_from::text, l.valid_to::text,"
     " (SELECT coalesce(string_agg(s.min_quantity || ':' || trim_scale(s.unit_price), ' ' ORDER BY s.min_quantity), '')"
     "  FROM suppliers_listpricetier s WHERE s.tenant_id = $1 AND s.price_id = l.id) AS tiers"
-    " FROM suppliers_listprice l WHERE l.tenant_id = $1 AND l.product_id = $2",
+    " FROM suppliers_listprice l JOIN suppliers_packaging k ON k.tenant_id = $1 AND k.id = l.packaging_id"
+    " WHERE l.tenant_id = $1 AND l.product_id = $2 AND k.state = 'current'",
     row=_Stored,
 )
 _DROP_TIERS = Statement.of(

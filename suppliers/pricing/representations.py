@@ -3,14 +3,20 @@
 from rest_framework import serializers
 
 from api.representations import Computed, Representation
+from core.conditions import TENANT
 from suppliers.catalog.models import Product
+from suppliers.catalog.states import PackagingState
 from suppliers.company.today import today_sql
 
 from .models import ListPrice, ListPriceTier
 
 # Six decimals are stored; the answer shows as many as needed, at least two.
 _UNIT_PRICE = "(CASE WHEN scale(trim_scale(t.unit_price)) < 2 THEN round(t.unit_price, 2) ELSE trim_scale(t.unit_price) END)::text"
-CURRENT_AND_FUTURE = f"t.valid_to IS NULL OR t.valid_to > {today_sql('t.tenant_id')}"
+# Prices of a packaging that was taken out stay, because documents name them; they are shown no more.
+CURRENT_AND_FUTURE = (
+    f"(t.valid_to IS NULL OR t.valid_to > {today_sql('t.tenant_id')}) AND EXISTS (SELECT 1 FROM suppliers_packaging k"
+    f" WHERE k.tenant_id = {TENANT} AND k.id = t.packaging_id AND k.state <> '{PackagingState.REMOVED}')"
+)
 ORDER = ("packaging_id", "currency", "valid_from", "id")
 
 

@@ -100,6 +100,25 @@ def test_the_same_prices_again_write_nothing(api: Api, supplier: Tenant, product
     assert (again.status_code, again.json()["data"]["version"], len(facts(supplier))) == (200, 2, 1)
 
 
+def test_prices_of_a_packaging_that_was_taken_out_are_not_shown(
+    api: Api, supplier: Tenant, product: dict[str, Any]
+) -> None:
+    assert put(api, product, price(product), price(product, 1)).status_code == 200
+    left = {name: product[name] for name in ("supplier_sku", "name", "category", "kind", "base_unit")}
+    answer = api.put(f"/v1/products/{product['id']}", json=left | {"packagings": [packaging()]})
+    assert answer.status_code == 200, answer.content
+
+    found = api.get(f"/v1/products/{product['id']}/prices").json()["data"]
+    included = api.get(f"/v1/products/{product['id']}?include=prices").json()["data"]
+    given = [{name: value for name, value in one.items() if name != "tax_included"} for one in found["prices"]]
+    again = put(api, product, *given)
+
+    assert [one["packaging_id"] for one in found["prices"]] == [product["packagings"][0]["id"]]
+    assert included["prices"] == found["prices"]
+    assert (again.status_code, again.json()["data"]["version"]) == (200, found["version"])
+    assert stored(supplier) == (2, 2)
+
+
 def test_an_empty_list_takes_all_prices_away(api: Api, supplier: Tenant, product: dict[str, Any]) -> None:
     put(api, product, price(product))
 
