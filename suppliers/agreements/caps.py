@@ -6,9 +6,10 @@ lock order puts received copies: nobody waits for a copy alone, since it is coun
 of them bind the tenants that they need, so that an order sends them in its own trips and binds its tenant again behind them.
 Neither version nor `updated_at` of an agreement moves, so that orders of different lines never wait for each other.
 
-The next version of an agreement goes on counting where the one before it stood (`carry_calls`), and what an order gives back
-goes to the version that is accepted then (`current`), so that no change of terms fills a cap again. Whoever does both gives
-back before it takes: those who accept wait for the one, and lock lines that the other has locked.
+What counts for a product or category and packaging is its line in the newest version that was ever accepted and has one. The
+next version goes on counting there (`carry_on`), and what an order gives back goes there (`current`), so that no change of
+terms fills a cap again, and an order can end after its agreement has. Whoever does both gives back before it takes: those who
+accept wait for the one, and lock lines that the other has locked.
 """
 
 from collections import defaultdict
@@ -28,14 +29,14 @@ from .refusals import AgreementExhausted
 
 
 class _Moved(NamedTuple):
-    """A line, and the line of the accepted version that goes on counting in its place."""
+    """A line, and the line of the newest accepted version that goes on counting in its place."""
 
     id: UUID
     now: UUID
 
 
 class _Carried(NamedTuple):
-    """A line of a new version whose cap is below what was taken of the one before."""
+    """A line of a new version whose cap is below what was taken of those before."""
 
     line_no: int
     consumed: int
@@ -73,36 +74,47 @@ _TAKE_COPY, _RETURN_COPY = _take(_COPIES), _return(_COPIES)
 
 # Whoever accepts a version of the buyer waits for those who give back, and they for it; they do not wait for each other.
 _SHARE = Statement.of("SELECT pg_advisory_xact_lock_shared(hashtextextended('agreements ' || $1, 0))")
+_ONCE_ACCEPTED: Final = "NOT IN ('proposed', 'declined')"
 _CURRENT = Statement.of(
-    "SELECT l.id, n.id AS now FROM suppliers_priceagreementline l"
+    "SELECT DISTINCT ON (l.id) l.id, n.id AS now FROM suppliers_priceagreementline l"
     " JOIN suppliers_priceagreement a ON a.tenant_id = $1 AND a.id = l.agreement_id"
     " JOIN suppliers_priceagreement b ON b.tenant_id = $1 AND b.agreement_id = a.agreement_id"
-    " AND b.status IN ('active', 'suspended')"
+    f" AND b.status {_ONCE_ACCEPTED}"
     " JOIN suppliers_priceagreementline n ON n.tenant_id = $1 AND n.agreement_id = b.id"
     " AND n.subject_id = l.subject_id AND n.packaging_key = l.packaging_key"
-    " WHERE l.tenant_id = $1 AND l.id = ANY($2::uuid[])",
+    " WHERE l.tenant_id = $1 AND l.id = ANY($2::uuid[]) ORDER BY l.id, b.revision DESC",
     row=_Moved,
 )
 _LOCK_VERSION = Statement.of(
     "SELECT l.id::text FROM suppliers_priceagreementline l WHERE l.tenant_id = $1 AND l.agreement_id = $2"
     " ORDER BY l.id FOR NO KEY UPDATE"
 )
-_FOLLOWS = (
-    "n.tenant_id = $1 AND n.{0} = $2 AND o.tenant_id = $1 AND o.{0} = $3 AND o.consumed > 0"
-    " AND coalesce(o.product_id::text, o.category) = coalesce(n.product_id::text, n.category)"
-    " AND coalesce(o.packaging_id::text, '') = coalesce(n.packaging_id::text, '')"
-)
+_SUBJECT = "coalesce({0}.product_id::text, {0}.category), coalesce({0}.packaging_id::text, '')"
+
+
+def _follows(table: str, versions: str, version: str) -> str:
+    """Return the condition and the rows `o` by which lines `n` of version $2 go on counting for lines of agreement $3."""
+    subject = _SUBJECT.format("l")
+    before = (
+        f"SELECT DISTINCT ON ({subject}) l.product_id, l.category, l.packaging_id, l.consumed"
+        f" FROM {versions} b JOIN {table} l ON l.tenant_id = $1 AND l.{version} = b.id"
+        f" WHERE b.tenant_id = $1 AND b.agreement_id = $3 AND b.id <> $2 AND b.status {_ONCE_ACCEPTED}"
+        f" ORDER BY {subject}, b.revision DESC"
+    )
+    return (
+        f"({before}) o WHERE n.tenant_id = $1 AND n.{version} = $2 AND o.consumed > 0"
+        f" AND ({_SUBJECT.format('n')}) = ({_SUBJECT.format('o')})"
+    )
+
+
+_OF_OWNER = _follows(_LINES, "suppliers_priceagreement", "agreement_id")
+_OF_COPIES = _follows(_COPIES, "suppliers_receivedagreement", "document_id")
 _TOO_SMALL = Statement.of(
-    f"SELECT n.line_no, o.consumed FROM {_LINES} n, {_LINES} o WHERE {_FOLLOWS.format('agreement_id')}"
-    " AND n.max_quantity < o.consumed ORDER BY n.line_no LIMIT 100",
+    f"SELECT n.line_no, o.consumed FROM {_LINES} n, {_OF_OWNER} AND n.max_quantity < o.consumed ORDER BY n.line_no LIMIT 100",
     row=_Carried,
 )
-_CARRY = Statement.of(
-    f"UPDATE {_LINES} n SET consumed = o.consumed FROM {_LINES} o WHERE {_FOLLOWS.format('agreement_id')}"
-)
-_CARRY_COPY = Statement.of(
-    f"UPDATE {_COPIES} n SET consumed = o.consumed FROM {_COPIES} o WHERE {_FOLLOWS.format('document_id')}"
-)
+_CARRY = Statement.of(f"UPDATE {_LINES} n SET consumed = o.consumed FROM {_OF_OWNER}")
+_CARRY_COPY = Statement.of(f"UPDATE {_COPIES} n SET consumed = o.consumed FROM {_OF_COPIES}")
 
 
 class Taken(NamedTuple):
@@ -188,8 +200,8 @@ def consume(actor: Actor, taken: Sequence[Taken]) -> None:
 def current(taken: Sequence[Taken]) -> list[Taken]:
     """Return what is to be given back, each at the line that counts it now; one of the owners stays bound.
 
-    That is the line of the accepted version for the same product or category and packaging, and else the line itself. Until
-    the transaction ends no other version is accepted.
+    That is the line for the same product or category and packaging in the newest version that was ever accepted and has one,
+    whatever became of the version. Until the transaction ends no other version is accepted.
     """
     calls: list[Call] = []
     for owner_id in sorted({one.owner_id for one in taken}):
@@ -212,25 +224,25 @@ def give_back(actor: Actor, given: Sequence[Taken]) -> None:
 
 @needs_transaction
 def carry_on(version: PriceAgreement, before: Sequence[PriceAgreement], first: Sequence[Call]) -> list[Call]:
-    """Let a version that was accepted go on counting where the locked one before it stood, if there is one.
+    """Let a version that was accepted go on counting where those accepted before it stood, even if they have ended.
 
-    Return the statements for the buyer's lines. Those of the copy are run, since both are counted under these locks. `first`
-    are statements to be sent in the same trip, before it.
+    Return the statements for the buyer's lines. Those of the copy are run, since both are counted under these locks: nobody
+    takes of versions but of the one in force, which is among the locked ones `before`. `first` are statements to be sent in
+    the same trip, before it.
 
     :raises AgreementExhausted: names lines whose cap is below what was taken already.
     """
     own, supplier = str(version.tenant_id), str(version.supplier_tenant_id)
-    if not before:
+    if version.revision == 1:
         if first:
             run(first)
         return []
-    (one,) = before
-    pair = [str(version.id), str(one.id)]
-    locked = [bind_call(version.tenant_id), Call(_LOCK_VERSION, [own, str(one.id)])]
-    copied = [bind_call(version.supplier_tenant_id), Call(_CARRY_COPY, [supplier, *pair])]
-    found = run([*first, *locked, Call(_TOO_SMALL, [own, *pair]), *copied])
+    both = [str(version.id), str(version.agreement_id)]
+    locked = [bind_call(version.tenant_id), *(Call(_LOCK_VERSION, [own, str(one.id)]) for one in before)]
+    copied = [bind_call(version.supplier_tenant_id), Call(_CARRY_COPY, [supplier, *both])]
+    found = run([*first, *locked, Call(_TOO_SMALL, [own, *both]), *copied])
     _check_carried(found[len(first) + len(locked)])
-    return [Call(_CARRY, [own, *pair])]
+    return [Call(_CARRY, [own, *both])]
 
 
 def _check_carried(found: Rows) -> None:

@@ -278,6 +278,39 @@ def test_a_cap_below_what_was_taken_is_not_accepted(world: World) -> None:
     assert sound(world)
 
 
+@pytest.mark.parametrize("end", ["superseded", "terminated"])
+def test_what_counts_is_the_newest_accepted_line_whatever_became_of_its_version(world: World, end: str) -> None:
+    gloves = world.line(max_quantity=100)
+    other = create(world.seller, supplier_sku="SKU-OTHER")
+    masks = world.line(product_id=other["id"], packaging_id=other["packagings"][0]["id"])
+    key = world.active(lines=[gloves, masks])
+    old = lines(world, key)[0]
+    take(world, asked(world, old, 60))
+
+    def next_version(*given: dict[str, Any]) -> Any:
+        assert patch(world, "buyer", key, lines=list(given)).status_code == 200
+        assert world.act("buyer", key, "propose").status_code == 200
+        return world.act("supplier", key, "accept")
+
+    if end == "superseded":
+        assert next_version(masks).status_code == 200
+    else:
+        assert next_version(masks, gloves).status_code == 200
+        take(world, asked(world, lines(world, key, 2)[1], 40))
+        assert notice(world, "buyer", key, date.today()).status_code == 200
+    back(world, asked(world, old, 20 if end == "superseded" else 100))
+    if end == "superseded":
+        assert next_version(masks, {**gloves, "max_quantity": 39}).json()["code"] == "agreement_exhausted"
+        assert world.act("supplier", key, "decline").status_code == 200
+        assert next_version(masks, gloves).status_code == 200
+        assert lines(world, key, 4)[1].consumed == 40
+        back(world, asked(world, old, 40))
+        assert lines(world, key, 4)[1].consumed == 0
+
+    assert all(own == copy for own, copy in counters(world))
+    assert sound(world)
+
+
 def test_a_version_is_accepted_while_orders_take_and_give_back(world: World) -> None:
     key = world.active(lines=[world.line(max_quantity=10_000)])
     (old,) = lines(world, key)

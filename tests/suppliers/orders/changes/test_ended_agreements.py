@@ -1,0 +1,84 @@
+"""Orders over versions of their agreement: whatever became of these, what an order gives back is counted, and it can end."""
+
+from datetime import date
+from typing import Any
+
+from core.invariants import breaches
+from tests.factories import Api, as_member
+from tests.procurement.purchasing.orders import Trade, act, submitted
+from tests.suppliers.agreements.world import PATH as AGREEMENTS
+from tests.suppliers.orders.answers import accepted, answer
+from tests.suppliers.orders.changes.proposals import decide, done, items, propose, respond
+from tests.suppliers.orders.test_reject import agree, consumed
+
+
+def desk(trade: Trade) -> Api:
+    """Return a client of the buyer who may negotiate."""
+    return as_member(trade.buyer.tenant, ["buyer", "approver"])
+
+
+def of(trade: Trade, product: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """Return a line of an agreement."""
+    named = {"product_id": product["id"], "packaging_id": product["packagings"][0]["id"]}
+    return {**named, "tiers": [{"min_quantity": 1, "unit_price": "4.10"}], **changes}
+
+
+def next_version(trade: Trade, key: str, *lines: dict[str, Any]) -> None:
+    """Let both agree on further terms."""
+    api = desk(trade)
+    done(api.patch(f"{AGREEMENTS}/{key}", json={"lines": list(lines)}))
+    done(api.post(f"{AGREEMENTS}/{key}/propose"))
+    done(trade.shelf.api.post(f"{AGREEMENTS}/{key}/accept"))
+
+
+def agreement(trade: Trade) -> str:
+    """Return the id of the only agreement."""
+    (one,) = desk(trade).get(AGREEMENTS).json()["data"]
+    return str(one["id"])
+
+
+def sound(trade: Trade) -> bool:
+    """Tell whether every rule holds for both parties."""
+    return not [one for tenant in (trade.buyer, trade.shelf) for one in breaches(tenant.id)]
+
+
+def test_an_order_that_grew_under_a_later_version_ends_after_the_agreement(trade: Trade) -> None:
+    trade.shelf.stock(trade.gloves, 5000)
+    agree(trade, 5000)
+    order = submitted(trade, (trade.gloves, 10))["id"]
+    accepted(trade, order)
+    key = agreement(trade)
+    next_version(trade, key, of(trade, trade.gloves, max_quantity=6000))
+    done(propose(trade, order, lines=[{"line_no": 1, "quantity": 15}]))
+    done(decide(trade, order, "accept"))
+    assert sorted(consumed(trade)[0]) == [1000, 1500]
+    ended = {"notice_date": str(date.today()), "reason": "Too dear."}
+    done(trade.shelf.api.post(f"{AGREEMENTS}/{key}/terminate", json=ended))
+
+    (item,) = items(trade, order)
+    done(respond(trade, order, item, cancel_quantity=11))
+    assert sorted(consumed(trade)[0]) == [400, 1000]
+    done(act(trade, order, "cancel"))
+
+    assert [sorted(one) for one in consumed(trade)] == [[0, 1000]] * 2
+    assert sound(trade)
+
+
+def test_a_line_that_was_left_out_and_comes_back_goes_on_counting(trade: Trade) -> None:
+    trade.shelf.stock(trade.gloves, 5000)
+    agree(trade, 10_000)
+    first, second, third = (submitted(trade, (trade.gloves, packs))["id"] for packs in (40, 30, 10))
+    done(propose(trade, third, lines=[{"line_no": 1, "quantity": 5}]))
+    key = agreement(trade)
+    next_version(trade, key, of(trade, trade.masks))
+    done(act(trade, first, "cancel"))
+    next_version(trade, key, of(trade, trade.masks), of(trade, trade.gloves, max_quantity=10_000))
+    lines = trade.shelf.api.get(f"{AGREEMENTS}/{key}").json()["data"]["lines"]
+    assert [one["consumed"] for one in lines] == [0, 4000]
+
+    done(decide(trade, third, "accept"))
+    done(answer(trade, second, "reject", reason_code="late"))
+
+    lines = trade.shelf.api.get(f"{AGREEMENTS}/{key}").json()["data"]["lines"]
+    assert [one["consumed"] for one in lines] == [0, 500]
+    assert sound(trade)
