@@ -4,20 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from typing import Any, Final
-from uuid import UUID
 
 from core.actor import Actor, SubjectKind
 from core.db import bind_call, needs_transaction
 from core.errors import FieldError, InvalidFields
-from core.model_rows import save_call
+from core.model_rows import rows_of, save_call
 from core.pipeline import Call, ReadBack, Statement, run
 from ledger.public import Occurrence
-from organizations.public import SharedDocument
+from organizations.public import SharedDocument, write_documents
 from suppliers.company.today import today_call, today_of
 
 from .audience import clear_call
 from .drafts import event_of
 from .events import (
+    PriceAgreementDeclined,
     PriceAgreementEvent,
     PriceAgreementResumed,
     PriceAgreementSuspended,
@@ -25,13 +25,18 @@ from .events import (
 )
 from .finding import OwnDraft, Target, require, side_of
 from .force import force_call, overlaps_call, refuse_overlaps
-from .models import PriceAgreement
+from .models import AGREEMENTS, PriceAgreement
 
 SYSTEM: Final = "system"
 # A notice before the first day leaves no day at all: an empty range overlaps nothing.
 _SHORTEN = Statement.of(
     "UPDATE suppliers_priceagreementline SET valid_to = greatest($3::date, valid_from) WHERE tenant_id = $1"
     " AND agreement_id = $2 AND valid_to > $3::date"
+)
+_COLUMNS = ", ".join(f'"{field.column}"' for field in PriceAgreement._meta.concrete_fields)
+_LOCK_PROPOSED = Statement.of(
+    f"SELECT {_COLUMNS} FROM suppliers_priceagreement WHERE tenant_id = $1 AND agreement_id = $2 AND status = 'proposed'"
+    " FOR UPDATE"
 )
 
 
@@ -74,17 +79,21 @@ def terminate(
 ) -> PriceAgreement:
     """Give notice: the agreement ends on `notice_date`, the first day on which it does not hold any more; today: at once.
 
-    The day is that at the supplier. Notice that was given can be brought forward, not put off.
+    The day is that at the supplier. Notice that was given can be brought forward, not put off. A next version that waits for
+    an answer is declined with it, so that no acceptance undoes the notice.
 
     :raises InvalidTransition: it is neither active nor suspended.
     :raises InvalidFields: the date is past, or the agreement ends by then anyway.
     """
     document = _accepted(target, "terminate")
     row: PriceAgreement = document.row
-    today, day = _today(document, at), data["notice_date"]
+    (today, declined), day = _today_and_proposed(document, at), data["notice_date"]
     _check_notice(row, day, today)
     row.give_notice(day, data["reason"])
     calls = [Call(_SHORTEN, [str(row.tenant_id), str(row.id), str(day)])]
+    for one in declined:
+        one.decline(at, data["reason"])
+        calls.append(save_call(one, "status", "reason", "ended_at", at=at, versions=document.versions))
     if day > today:
         calls.append(_saved(document, at, "terminates_on", "reason"))
     else:
@@ -94,7 +103,7 @@ def terminate(
             force_call(row.tenant_id, row.id, in_force=False),
             _saved(document, at, "terminates_on", "reason", "status", "ended_at"),
         ]
-    _write(document, calls, PriceAgreementTerminated, at, reading, terminates_on=str(day))
+    _write(document, calls, PriceAgreementTerminated, at, reading, declined, terminates_on=str(day))
     return row
 
 
@@ -129,10 +138,16 @@ def _saved(target: SharedDocument, at: datetime, *names: str) -> Call:
     return save_call(target.row, *names, at=at, versions=target.versions)
 
 
-def _today(target: SharedDocument, at: datetime) -> date:
-    """Return the date at the supplier."""
-    (found,) = run([today_call(target.row.supplier_tenant_id, at)])
-    return today_of(found)
+def _today_and_proposed(target: SharedDocument, at: datetime) -> tuple[date, list[PriceAgreement]]:
+    """Return the date at the supplier, and the locked next version if one waits for an answer."""
+    row: PriceAgreement = target.row
+    today, proposed = run(
+        [
+            today_call(row.supplier_tenant_id, at),
+            Call(_LOCK_PROPOSED, [str(row.tenant_id), str(row.agreement_id)]),
+        ]
+    )
+    return today_of(today), rows_of(PriceAgreement, proposed)
 
 
 def _check_notice(row: PriceAgreement, day: date, today: date) -> None:
@@ -154,13 +169,20 @@ def _write(
     kind: type[PriceAgreementEvent],
     at: datetime,
     reading: ReadBack | None,
+    declined: Sequence[PriceAgreement] = (),
     **more: Any,
 ) -> None:
     """Write a change that both parties see, and tell both; a managed supplier is told nothing."""
     row: PriceAgreement = target.row
-    event = replace(event_of(kind, row, by=acting(target)), **more)
-    told: dict[UUID, list[Occurrence]] = {
-        one: [Occurrence(event, row.agreement_id, row.shared_version)] for one in target.parties
+    by = acting(target)
+    facts = [(replace(event_of(kind, row, by=by), **more), row)]
+    facts += [(event_of(PriceAgreementDeclined, one, by=by), one) for one in declined]
+    told = {
+        tenant: [
+            Occurrence(event, one.agreement_id, one.version if tenant == row.tenant_id else one.shared_version)
+            for event, one in facts
+        ]
+        for tenant in {*target.parties, row.tenant_id}
     }
-    told[row.tenant_id] = [Occurrence(event, row.agreement_id, row.version)]
-    target.write(calls, told=told, at=at, reading=reading)
+    touched = [(AGREEMENTS, one.id) for one in (row, *declined)]
+    write_documents(target.actor, row.tenant_id, touched, calls, told=told, at=at, reading=reading)

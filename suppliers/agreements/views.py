@@ -146,12 +146,12 @@ class PriceAgreementViewSet(TwoSidedViewSet):
             "Terminate a price agreement",
             "Gives notice: the agreement ends on `notice_date`, the first day on which it does not hold any more, by the date "
             "at the supplier; today ends it at once. Until then it stays as it is, with `terminates_on`. A notice can be brought "
-            "forward, not put off. Open orders keep their prices.",
+            "forward, not put off. A next version that waits for an answer is declined. Open orders keep their prices.",
             scope="procurement.approve",
             body=TerminateIn,
             answer=PriceAgreementWithLinesOut,
             supplier_scope=_WRITE,
-            find=AgreementAt(AGREEMENTS, order=OF_ACCEPTED),
+            find=AgreementAt(AGREEMENTS, order=OF_ACCEPTED, is_serial=True),
             run=terminate,
             errors=(PartyClosed, VersionConflict, InvalidTransition, InvalidFields),
         ),

@@ -48,7 +48,7 @@ class NoticeForm(ReasonForm):
 
 def _document(click: ButtonClick) -> SharedDocument:
     """Find and lock the agreement as the API's own actions have it."""
-    find = AgreementAt(AGREEMENTS, order=OF_ACCEPTED)
+    find = AgreementAt(AGREEMENTS, order=OF_ACCEPTED, is_serial=True)
     (located,) = run([find.locate(click.row.tenant_id, click.row.pk)])
     found = find(click.actor, click.row.pk, located=located)
     if isinstance(found, OwnDraft):

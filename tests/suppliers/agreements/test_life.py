@@ -10,7 +10,7 @@ from core.db import tenant_context
 from core.invariants import breaches
 from ledger.public import Event
 from organizations.models import Tenant
-from suppliers.agreements.models import AgreementAudience, PriceAgreementLine, ReceivedAgreement
+from suppliers.agreements.models import AgreementAudience, PriceAgreement, PriceAgreementLine, ReceivedAgreement
 from suppliers.agreements.sweeping import expire_agreements
 from tests.factories import Api, api_key, as_member, provision
 from tests.races import race
@@ -116,6 +116,35 @@ def test_notice_for_a_day_to_come_leaves_the_agreement_as_it_is(world: World, by
     later = world.body("supplier", valid_from=str(day))
     assert world.active(valid_from=str(day)), later
     assert sound(world)
+
+
+@pytest.mark.parametrize("days", [0, 60])
+@pytest.mark.parametrize("by", SIDES)
+def test_notice_declines_a_proposal_that_waits(world: World, by: str, days: int) -> None:
+    key, day = world.active(), date.today() + days * DAY
+    assert patch(world, "supplier", key, title="Next").status_code == 200
+    assert world.act("supplier", key, "propose").status_code == 200
+
+    given = notice(world, by, key, day, "Too dear.")
+
+    assert given.status_code == 200, given.content
+    assert given.json()["data"]["terminates_on"] == str(day)
+    accepted = world.act("buyer", key, "accept")
+    assert (accepted.status_code, accepted.json()["code"]) == (409, "invalid_transition")
+    with tenant_context(world.hospital.id):
+        versions = PriceAgreement.objects.filter(tenant_id=world.hospital.id).order_by("revision")
+        states = list(versions.values_list("status", "reason"))
+    assert states == [("active" if days else "terminated", "Too dear."), ("declined", "Too dear.")]
+    for tenant in (world.supplier, world.hospital):
+        assert sorted(events(tenant)[-2:]) == ["price_agreement.declined", "price_agreement.terminated"]
+        assert facts(tenant, "declined")[0].data["by"] == by
+    assert sound(world)
+    if days:  # what is proposed after the notice can be accepted
+        assert patch(world, "supplier", key, title="Later").status_code == 200
+        assert world.act("supplier", key, "propose").status_code == 200
+        assert world.act("buyer", key, "accept").status_code == 200
+        assert shown(world, "buyer", key)["terminates_on"] is None
+        assert sound(world)
 
 
 @pytest.mark.parametrize("by", SIDES)
