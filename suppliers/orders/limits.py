@@ -10,6 +10,7 @@ from uuid import UUID
 
 from core.arrays import array_literal
 from core.db import bind_call, needs_transaction
+from core.errors import Busy
 from core.pipeline import Call, Rows, Statement
 from ledger.public import Occurrence
 from suppliers.agreements import caps
@@ -31,6 +32,7 @@ class Agreed(NamedTuple):
 
     id: UUID
     agreement_id: UUID
+    revision: int
     line_no: int
     owner_id: UUID
     tolerance_bp: int
@@ -39,7 +41,7 @@ class Agreed(NamedTuple):
 
 
 _AGREED: Final = Statement.of(
-    "SELECT l.id, c.agreement_id, l.line_no, c.owner_tenant_id AS owner_id,"
+    "SELECT l.id, c.agreement_id, c.revision, l.line_no, c.owner_tenant_id AS owner_id,"
     " coalesce((c.representation ->> 'qty_tolerance_bp')::int, 0) AS tolerance_bp,"
     " (c.representation ->> 'qty_tolerance_bp')::int AS qty_tolerance_bp,"
     " (c.representation ->> 'price_tolerance_bp')::int AS price_tolerance_bp"
@@ -57,11 +59,16 @@ def agreed_call(supplier_id: UUID, products: Sequence[UUID], buyer_id: UUID) -> 
 
 
 def note_agreements(lines: Sequence[PurchaseOrderLine], found: Rows) -> None:
-    """Let each line that is priced by an agreement name the line that counts it."""
-    known = {(one.agreement_id, one.line_no): one for one in found.of(Agreed)}
+    """Let each line that is priced by an agreement name the line that counts it.
+
+    :raises Busy: the version of a price was suspended, ended or superseded since the statement before, which has read it.
+    """
+    known = {(one.agreement_id, one.revision, one.line_no): one for one in found.of(Agreed)}
     for line in lines:
         if line.agreement:
-            agreed = known[UUID(line.agreement["id"]), line.agreement["line_no"]]
+            agreed = known.get((UUID(line.agreement["id"]), line.agreement["revision"], line.agreement["line_no"]))
+            if agreed is None:
+                raise Busy
             line.tolerance = line.ordered * agreed.tolerance_bp // 10_000
             line.agreement = {
                 "id": line.agreement["id"],

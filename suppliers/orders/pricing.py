@@ -150,7 +150,11 @@ def _line(terms: Terms, line: Mapping[str, Any], priced: PricedLine, known: Mapp
     assert row.packaging_id is not None
     sold = known[row.packaging_id]
     list_net = None if priced.discount is None else sum_of([priced.total, priced.discount])
-    contract = {"id": price.source_id, "line_no": price.candidate.line_no} if price.source is Source.CONTRACT else None
+    contract = None
+    if price.source is Source.CONTRACT:
+        contract = {
+            "id": price.source_id, "revision": price.candidate.version, "line_no": price.candidate.line_no
+        }  # fmt: skip
     values = {
         "product_id": row.product_id, "packaging_id": row.packaging_id, "offer_id": row.offer_id if row.suits else None,
         "own_code": line.get("own_code") or "", "unit": line["unit"], "quantity": line["quantity"],

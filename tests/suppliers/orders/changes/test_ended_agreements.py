@@ -3,7 +3,14 @@
 from datetime import date
 from typing import Any
 
+import pytest
+
+from core.db import tenant_context
+from core.errors import Busy
 from core.invariants import breaches
+from core.pipeline import run
+from suppliers.orders.limits import agreed_call, note_agreements
+from suppliers.orders.models import PurchaseOrderLine
 from tests.factories import Api, as_member
 from tests.procurement.purchasing.orders import Trade, act, submitted
 from tests.suppliers.agreements.world import PATH as AGREEMENTS
@@ -82,3 +89,29 @@ def test_a_line_that_was_left_out_and_comes_back_goes_on_counting(trade: Trade) 
     lines = trade.shelf.api.get(f"{AGREEMENTS}/{key}").json()["data"]["lines"]
     assert [one["consumed"] for one in lines] == [0, 500]
     assert sound(trade)
+
+
+def noted(trade: Trade, key: str) -> list[Any]:
+    """Read the lines of agreements for a draft, as a submit does behind its prices; return what its lines name then."""
+    with tenant_context(trade.buyer.id):
+        lines = [*PurchaseOrderLine.objects.filter(tenant_id=trade.buyer.id, order_id=key)]
+    with tenant_context(trade.shelf.id):
+        (found,) = run([agreed_call(trade.shelf.id, [one.product_id for one in lines], trade.buyer.id)])
+    note_agreements(lines, found)
+    return [one.agreement["line_no"] for one in lines]
+
+
+def test_a_version_that_ends_behind_the_price_refuses_the_submit(trade: Trade) -> None:
+    agree(trade, 5000)
+    key, draft = agreement(trade), trade.draft((trade.gloves, 10))["id"]
+    assert noted(trade, draft) == [1]
+
+    done(trade.shelf.api.patch(f"{AGREEMENTS}/{key}", json={"status": "suspended"}))
+    with pytest.raises(Busy):
+        noted(trade, draft)
+
+    done(trade.shelf.api.patch(f"{AGREEMENTS}/{key}", json={"status": "active"}))
+    assert noted(trade, draft) == [1]
+    next_version(trade, key, of(trade, trade.masks))
+    with pytest.raises(Busy):
+        noted(trade, draft)
