@@ -101,6 +101,7 @@ class SuppliersConfig(AppConfig):
         ledger.react(agreements.OF_ORGANIZATIONS, agreements.follow_organizations)
         ledger.react(agreements.OF_GROUPS, agreements.follow_groups)
         ledger.react(placing.OF_LOCATIONS, placing.follow_locations)
+        ledger.react(agreements.OF_CLOSING, agreements.follow_closing)
         rollups.follow()
 
     def _book(self) -> None:

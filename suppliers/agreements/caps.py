@@ -196,19 +196,31 @@ def consume(actor: Actor, taken: Sequence[Taken]) -> None:
     check_taken(taken, found[: len(calls)])
 
 
+class Current(NamedTuple):
+    """What is to be given back and taken, each at the line that counts it now."""
+
+    less: list[Taken]
+    more: list[Taken]
+
+
 @needs_transaction
-def current(taken: Sequence[Taken]) -> list[Taken]:
-    """Return what is to be given back, each at the line that counts it now; one of the owners stays bound.
+def current(less: Sequence[Taken], more: Sequence[Taken] = ()) -> Current:
+    """Return what is to be given back and taken, each at the line that counts it now; one of the owners stays bound.
 
     That is the line for the same product or category and packaging in the newest version that was ever accepted and has one,
-    whatever became of the version. Until the transaction ends no other version is accepted.
+    whatever became of the version. Nothing is given back to lines that went with their owner's tenant. Until the transaction
+    ends no other version is accepted.
     """
+    given = [*less, *more]
     calls: list[Call] = []
-    for owner_id in sorted({one.owner_id for one in taken}):
-        mine = array_literal(sorted({one.line_id for one in taken if one.owner_id == owner_id}))
+    for owner_id in sorted({one.owner_id for one in given}):
+        mine = array_literal(sorted({one.line_id for one in given if one.owner_id == owner_id}))
         calls += [bind_call(owner_id), Call(_SHARE, [str(owner_id)]), Call(_CURRENT, [str(owner_id), mine])]
-    moved = {one.id: one.now for rows in run(calls)[_PER_OWNER - 1 :: _PER_OWNER] for one in rows.of(_Moved)}
-    return [one._replace(line_id=moved.get(one.line_id, one.line_id)) for one in taken]
+    now = {one.id: one.now for rows in run(calls)[_PER_OWNER - 1 :: _PER_OWNER] for one in rows.of(_Moved)}
+    return Current(
+        [one._replace(line_id=now[one.line_id]) for one in less if one.line_id in now],
+        [one._replace(line_id=now.get(one.line_id, one.line_id)) for one in more],
+    )
 
 
 @needs_transaction
@@ -216,7 +228,7 @@ def give_back(actor: Actor, given: Sequence[Taken]) -> None:
     """Give base units back that `consume` has taken; the actor's tenant is bound again."""
     if not given:
         return
-    taken = current(given)
+    taken = current(given).less
     calls = returning_calls(taken)
     found = run([*calls, *copy_returning_calls(taken), bind_call(actor.tenant_id)])
     check_returned(taken, found[: len(calls)])

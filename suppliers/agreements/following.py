@@ -1,4 +1,4 @@
-"""What the audiences of agreements follow: tenants that come below an organization or move with it, and groups of suppliers.
+"""What the audiences of agreements follow: tenants that come below an organization, move with it or close, and groups.
 
 The handlers run in the transaction of the change, behind its facts, as those of offers do (decision 84). Source: contract,
 supply-price.md 5 "Scope".
@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
+from django.db.models.expressions import RawSQL
+
 from core.db import bind_call, needs_transaction, role_context
 from core.pipeline import Call, run
 from core.row_security import DISPATCHER
@@ -17,13 +19,15 @@ from organizations.public import organizations_above
 from suppliers.company.groups import groups_call, groups_of
 from suppliers.marketplace.audiences import LOCK
 
-from .audience import Scoped, member_calls
+from .audience import Scoped, clear_call, member_calls
 from .models import ReceivedAgreement
 from .states import ACCEPTED, AgreementScope
 
 OF_ORGANIZATIONS: Final = ("tenant.provisioned", "organization.moved")
 OF_GROUPS: Final = ("supplier.updated",)
+OF_CLOSING: Final = ("tenant.closed",)
 _NAMES: Final = ("organization_id", "from_parent_id", "to_parent_id")
+_CLOSED: Final = "SELECT n.id FROM organizations_tenant n WHERE n.status = 'closed'"
 _SCOPED: Final = ("tenant_id", "id", "scope_id", "group_code")
 
 
@@ -53,6 +57,21 @@ def follow_groups(facts: Sequence[Fact]) -> None:
 
 
 @needs_transaction
+def follow_closing(facts: Sequence[Fact]) -> None:
+    """Take the audiences of a closed buyer's agreements away: the lines that count what is ordered at them are gone.
+
+    The suppliers' copies stay in the shape that they have.
+    """
+    run([Call(LOCK)])
+    owners = [fact.resource_id for fact in facts]
+    with role_context(DISPATCHER):
+        held = ReceivedAgreement.objects.filter(owner_tenant_id__in=owners, status__in=ACCEPTED)
+        found = sorted(held.values_list("tenant_id", "id"))
+    calls = [call for supplier_id, key in found for call in (bind_call(supplier_id), clear_call(supplier_id, key))]
+    run([*calls, bind_call(facts[0].tenant_id)])
+
+
+@needs_transaction
 def rebuild(supplier_id: UUID, versions: Sequence[Scoped]) -> None:
     """Bring the audiences of some versions of one supplier up to date; the supplier stays bound."""
     if not versions:
@@ -68,4 +87,5 @@ def scoped_of(supplier_id: UUID) -> list[Scoped]:
 
 
 def _scoped() -> Any:
-    return ReceivedAgreement.objects.filter(scope=AgreementScope.ORGANIZATION, status__in=ACCEPTED)
+    accepted = ReceivedAgreement.objects.filter(scope=AgreementScope.ORGANIZATION, status__in=ACCEPTED)
+    return accepted.exclude(owner_tenant_id__in=RawSQL(_CLOSED, ()))  # noqa: S611  # a constant

@@ -41,16 +41,18 @@ _CAPS: Final = """
 SELECT l.id AS row_id, l.consumed || ' taken of ' || l.max_quantity AS what FROM suppliers_priceagreementline l
 WHERE l.tenant_id = %(tenant)s AND (l.consumed < 0 OR l.consumed > l.max_quantity)
 """
-# Of the supplier's rows: who an agreement is for.
+# Of the supplier's rows: who an agreement is for; nobody once its owner's tenant is closed.
 _OWN: Final = """
 SELECT c.id AS row_id, 'is for its buyer alone, and its audience is not' AS what FROM suppliers_receivedagreement c
+JOIN organizations_tenant n ON n.id = c.owner_tenant_id AND n.status <> 'closed'
 WHERE c.tenant_id = %(tenant)s AND c.scope = 'tenant' AND c.status IN ('active', 'suspended') AND (
   SELECT coalesce(array_agg((u.member_tenant_id, u.distance)::text), '{}') FROM suppliers_agreementaudience u
   WHERE u.tenant_id = %(tenant)s AND u.agreement_id = c.id) <> ARRAY[(c.owner_tenant_id, 0)::text]
 """
 _ENDED: Final = """
-SELECT c.id AS row_id, 'has an audience and is ' || c.status AS what FROM suppliers_receivedagreement c
-WHERE c.tenant_id = %(tenant)s AND c.status NOT IN ('active', 'suspended') AND EXISTS (
+SELECT c.id AS row_id, 'has an audience and is ' || c.status || ', its owner is ' || n.status AS what
+FROM suppliers_receivedagreement c JOIN organizations_tenant n ON n.id = c.owner_tenant_id
+WHERE c.tenant_id = %(tenant)s AND (c.status NOT IN ('active', 'suspended') OR n.status = 'closed') AND EXISTS (
   SELECT 1 FROM suppliers_agreementaudience u WHERE u.tenant_id = %(tenant)s AND u.agreement_id = c.id)
 """
 _QUESTIONS: Final = (

@@ -201,7 +201,7 @@ def returning(
     `more` is what its open changes have taken. A promotion counts as redeemed as long as something of its lines is kept.
     """
     given = [one for one in [*taken_of(row, lines, less), *more] if one.quantity]
-    taken = caps.current(given) if given else []
+    taken = caps.current(given).less if given else []
     if is_all:
         return Returning(taken)
     touched = {UUID(key) for line in lines if (less or {}).get(line.id) for key, _ in line.redeemed}

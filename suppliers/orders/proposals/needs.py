@@ -197,6 +197,5 @@ def move(row: PurchaseOrder, before: Need, after: Need, at: datetime, lines: Seq
         for (owner, line), units in _more(after.caps, before.caps)
     ]
     if less or more:
-        now = caps.current([*less, *more])
-        less, more = now[: len(less)], now[len(less) :]
+        less, more = caps.current(less, more)
     return Move(row, before, after, at, less, more)

@@ -9,13 +9,16 @@ from core.db import tenant_context
 from core.errors import Busy
 from core.invariants import breaches
 from core.pipeline import run
+from organizations.models import Organization
 from suppliers.orders.limits import agreed_call, note_agreements
 from suppliers.orders.models import PurchaseOrderLine
-from tests.factories import Api, as_member
-from tests.procurement.purchasing.orders import Trade, act, submitted
+from tests.factories import Api, as_member, provision
+from tests.procurement.purchasing.orders import Trade, act, submitted, ward
 from tests.suppliers.agreements.world import PATH as AGREEMENTS
+from tests.suppliers.inventory.shelf import Buyer
 from tests.suppliers.orders.answers import accepted, answer
 from tests.suppliers.orders.changes.proposals import decide, done, items, propose, respond
+from tests.suppliers.orders.test_closed_parties import close
 from tests.suppliers.orders.test_reject import agree, consumed
 
 
@@ -115,3 +118,29 @@ def test_a_version_that_ends_behind_the_price_refuses_the_submit(trade: Trade) -
     next_version(trade, key, of(trade, trade.masks))
     with pytest.raises(Busy):
         noted(trade, draft)
+
+
+def test_an_agreement_of_a_closed_tenant_hinders_its_sisters_in_nothing(trade: Trade) -> None:
+    agree(trade, 5000)
+    key, own = agreement(trade), trade.buyer.tenant
+    done(desk(trade).patch(f"{AGREEMENTS}/{key}", json={"scope": "organization"}))
+    done(desk(trade).post(f"{AGREEMENTS}/{key}/propose"))
+    done(trade.shelf.api.post(f"{AGREEMENTS}/{key}/accept"))
+    tenant = provision("provider", under=Organization.objects.get(pk=own.organization_id))
+    buyer = Buyer(tenant, as_member(tenant, ("buyer",)))
+    sister = Trade(trade.shelf, buyer, ward(buyer), trade.gloves, trade.masks)
+    first, second, third = (submitted(sister, (trade.gloves, 10)) for _ in range(3))
+    assert first["lines"][0]["snapshot"]["price_source"] == "contract"
+    draft = sister.draft((trade.gloves, 10))["id"]
+
+    close(own)
+
+    done(act(sister, first["id"], "cancel"))
+    done(answer(sister, second["id"], "reject", reason_code="late"))
+    done(propose(sister, third["id"], lines=[{"line_no": 1, "quantity": 5}]))
+    trade.shelf.stock(trade.gloves, 5000)
+    done(decide(sister, third["id"], "accept"))
+    assert act(sister, draft, "submit").json()["code"] == "price_changed"
+    again = submitted(sister, (trade.gloves, 10))
+    assert again["lines"][0]["snapshot"]["price_source"] == "offer"
+    assert sound(sister)
