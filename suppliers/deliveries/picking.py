@@ -69,7 +69,7 @@ def _by_expiry(level: Level) -> tuple[str, datetime, UUID]:
 def pick(
     wants: Sequence[Want], stock: Stock, goods: Mapping[UUID, Goods], days: int | None, at: datetime
 ) -> list[Pick]:
-    """Take the goods of all lines off their levels; `days` is what the order asks for, else the product's own.
+    """Take the goods of all lines off their levels; `days` is what the order asks for, else offer and product say it.
 
     Goods in words are no product, and lie on no level.
 
@@ -84,7 +84,7 @@ def pick(
             picker.picks.append(Pick(want, want.base_quantity))
             continue
         product = goods[want.line.product_id]
-        picker.take(want, product, product.days if days is None else days)
+        picker.take(want, product, product.days_of(want.line, days))
     picker.refuse()
     return picker.picks
 

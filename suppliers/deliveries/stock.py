@@ -13,6 +13,7 @@ from core.arrays import array_literal
 from core.pipeline import Call, Rows, Statement
 from core.trees import Tree
 from suppliers.catalog.states import LOT_TRACKING, SERIAL_TRACKING
+from suppliers.inventory.fefo import least_days
 from suppliers.inventory.levels import Level, levels_of_products, read_levels
 from suppliers.inventory.models import Allocation, Reservation
 from suppliers.inventory.movements.serials import Named, SerialRow, lock_serials_call, serials_of
@@ -26,7 +27,10 @@ _DEEPEST: Final = 64
 
 
 class Goods(NamedTuple):
-    """A product as a shipment needs it; `days` is how long it must last, `gtins` are those of its packagings."""
+    """A product as a shipment needs it; `gtins` are those of its packagings.
+
+    `days` is how long it must last, `offers` by their ids how long as the offers of lines say that say it.
+    """
 
     id: UUID
     kind: str
@@ -34,6 +38,7 @@ class Goods(NamedTuple):
     days: int
     is_cold: bool
     gtins: Any
+    offers: Any
 
     @property
     def has_lots(self) -> bool:
@@ -50,12 +55,19 @@ class Goods(NamedTuple):
         """Tell whether nothing of it lies in stock."""
         return self.kind == SERVICE
 
+    def days_of(self, line: PurchaseOrderLine, asked: int | None) -> int:
+        """Return how many days the goods of a line must last; `asked` is what its order says."""
+        return least_days(asked, self.offers.get(str(line.offer_id)), self.days)
+
 
 _GOODS = Statement.of(
     "SELECT p.id, p.kind, p.tracking, coalesce(p.min_remaining_shelf_life_days, 0) AS days,"
     f" coalesce(p.storage_max_c <= {_COLD}, false) AS is_cold,"
     " (SELECT coalesce(json_agg(k.gtin), '[]') FROM suppliers_packaging k"
-    " WHERE k.tenant_id = $1 AND k.product_id = p.id AND k.gtin <> '') AS gtins"
+    " WHERE k.tenant_id = $1 AND k.product_id = p.id AND k.gtin <> '') AS gtins,"
+    " (SELECT coalesce(json_object_agg(o.id, o.min_remaining_shelf_life_days), '{}') FROM suppliers_offer o"
+    " WHERE o.tenant_id = $1 AND o.product_id = p.id AND o.id = ANY($3::uuid[]) AND o.min_remaining_shelf_life_days IS NOT NULL)"
+    " AS offers"
     " FROM suppliers_product p WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[])",
     row=Goods,
 )
@@ -72,9 +84,10 @@ _HELD = Statement.of(
 )
 
 
-def goods_call(supplier_id: UUID, lines: Iterable[PurchaseOrderLine]) -> Call:
+def goods_call(supplier_id: UUID, lines: Collection[PurchaseOrderLine]) -> Call:
     """Return the statement that reads the products of lines; `goods_of` reads its rows."""
-    return Call(_GOODS, [str(supplier_id), array_literal(products_of(lines))])
+    offers = {one.offer_id for one in lines if one.offer_id}
+    return Call(_GOODS, [str(supplier_id), array_literal(products_of(lines)), array_literal(offers)])
 
 
 def goods_of(found: Rows) -> dict[UUID, Goods]:

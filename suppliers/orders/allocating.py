@@ -38,22 +38,35 @@ _OF_LINES = Statement.of(
     f"SELECT {_COLUMNS} FROM suppliers_reservation WHERE tenant_id = $1 AND purchase_order_line_id = ANY($2::uuid[])"
     " AND status = 'active' ORDER BY id FOR UPDATE"
 )
-_SERVICES = Statement.of(
-    "SELECT p.id::text FROM suppliers_product p WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[]) AND p.kind = 'service'"
+
+
+class _Goods(NamedTuple):
+    """A product as its stock is asked for; `days` is how long it must last."""
+
+    id: UUID
+    is_service: bool
+    days: int | None
+
+
+_GOODS = Statement.of(
+    "SELECT p.id, p.kind = 'service' AS is_service, p.min_remaining_shelf_life_days AS days FROM suppliers_product p"
+    " WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[])",
+    row=_Goods,
 )
 
 
 class _Terms(NamedTuple):
-    """How an offer promises stock, and tells of it."""
+    """How an offer promises stock, and tells of it; `days` is how long its goods must last."""
 
     id: UUID
     stock_policy: str
     stock_display: str
     cap: int | None
+    days: int | None
 
 
 _OFFERS = Statement.of(
-    "SELECT o.id, o.stock_policy, o.stock_display, o.cap FROM suppliers_offer o"
+    "SELECT o.id, o.stock_policy, o.stock_display, o.cap, o.min_remaining_shelf_life_days AS days FROM suppliers_offer o"
     " WHERE o.tenant_id = $1 AND o.id = ANY($2::uuid[])",
     row=_Terms,
 )
@@ -61,18 +74,26 @@ _OFFERS = Statement.of(
 
 @dataclass(slots=True)
 class Stock:
-    """The locked levels of the products of some lines, what each line holds, which products are services, and the offers."""
+    """The locked levels of the products of some lines, what each line holds, the products, and the offers."""
 
     levels: dict[UUID, Level]
     held: dict[UUID, int]
-    services: frozenset[UUID]
+    goods: dict[UUID, _Goods]
     offers: dict[UUID, _Terms]
 
     def needs_none(self, line: PurchaseOrderLine) -> bool:
         """Tell whether the goods of a line are not kept in stock."""
         offer = self.offers.get(line.offer_id) if line.offer_id else None
         is_made = offer is not None and offer.stock_policy == StockPolicy.MADE_TO_ORDER
-        return line.product_id is None or line.product_id in self.services or is_made
+        return line.product_id is None or self.goods[line.product_id].is_service or is_made
+
+    def days_of(self, row: PurchaseOrder, line: PurchaseOrderLine) -> int:
+        """Return how many days the goods of a line must last."""
+        offer = self.offers.get(line.offer_id) if line.offer_id else None
+        product = self.goods[line.product_id] if line.product_id else None
+        return fefo.least_days(
+            row.min_remaining_shelf_life_days, offer.days if offer else None, product.days if product else None
+        )
 
     def of(self, line: PurchaseOrderLine) -> int:
         """Return what a line holds."""
@@ -110,21 +131,20 @@ def stock_calls(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], at: date
     return [
         *levels_of_products(own, products, at),
         lines_held_call(own, [one.id for one in lines]),
-        Call(_SERVICES, [str(own), array_literal(products)]),
+        Call(_GOODS, [str(own), array_literal(products)]),
         Call(_OFFERS, [str(own), array_literal(offers)]),
     ]
 
 
 def stock_of(found: Sequence[Rows]) -> Stock:
     """Return what `stock_calls` has read."""
-    _, levels, promised, held, services, offers = found
+    _, levels, promised, held, goods, offers = found
     of_lines: dict[UUID, int] = defaultdict(int)
     for one in changes.reservations_of(held):
         assert one.purchase_order_line_id is not None
         of_lines[one.purchase_order_line_id] += one.base_quantity
-    keys = (services.value(number) or b"" for number in range(len(services)))
-    known = {one.id: one for one in offers.of(_Terms)}
-    return Stock(read_levels(levels, promised), of_lines, frozenset(UUID(key.decode()) for key in keys), known)
+    known, terms = {one.id: one for one in goods.of(_Goods)}, {one.id: one for one in offers.of(_Terms)}
+    return Stock(read_levels(levels, promised), of_lines, known, terms)
 
 
 def missing(lines: Sequence[PurchaseOrderLine], stock: Stock) -> dict[UUID, int]:
@@ -194,7 +214,9 @@ def allocate_all(supplier_id: UUID, wishes: Sequence[Wish], stock: Stock, at: da
         lapsed = take_lapsed(supplier_id, products, stock.levels, at)
         takes = _taken(wishes, stock, at)
     ended, told = changes.expire(lapsed, at)
-    made = [(_reservation(wish.row, wish.line, taken, at), taken) for wish, taken in takes if taken]
+    made = [
+        (_reservation(wish, taken, stock.days_of(wish.row, wish.line), at), taken) for wish, taken in takes if taken
+    ]
     for one, _ in made:
         assert one.purchase_order_line_id is not None
         stock.held[one.purchase_order_line_id] = stock.of_id(one.purchase_order_line_id) + one.base_quantity
@@ -209,8 +231,7 @@ def _taken(wishes: Sequence[Wish], stock: Stock, at: datetime) -> list[tuple[Wis
     for wish in wishes:
         row, line = wish.row, wish.line
         assert line.product_id is not None
-        days = row.min_remaining_shelf_life_days or 0
-        demand = Demand(line.product_id, wish.base_quantity, _needed(row, line, at), days)
+        demand = Demand(line.product_id, wish.base_quantity, _needed(row, line, at), stock.days_of(row, line))
         found.append((wish, fefo.take_some(stock.levels.values(), demand, at)))
     return found
 
@@ -225,7 +246,8 @@ def _products(made: Iterable[Reservation]) -> Collection[UUID]:
     return {one.product_id for one in made}
 
 
-def _reservation(row: PurchaseOrder, line: PurchaseOrderLine, taken: Sequence[Take], at: datetime) -> Reservation:
+def _reservation(wish: Wish, taken: Sequence[Take], days: int, at: datetime) -> Reservation:
+    row, line = wish.row, wish.line
     places, quantity = {one.level.row.location_id for one in taken}, sum(one.base_quantity for one in taken)
     assert line.product_id is not None
     assert line.packaging_id is not None
@@ -243,7 +265,7 @@ def _reservation(row: PurchaseOrder, line: PurchaseOrderLine, taken: Sequence[Ta
         units_per_pack=line.units_per_pack,
         base_quantity=quantity,
         needed_date=_needed(row, line, at),
-        remaining_days=row.min_remaining_shelf_life_days or 0,
+        remaining_days=days,
         kind=ReservationKind.HARD.value,
         purchase_order_line_id=line.id,
         created_at=at,

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from core import clock
 from core.db import tenant_context
 from suppliers.inventory.models import Lot
-from tests.procurement.purchasing.orders import Trade, submitted
+from tests.procurement.purchasing.orders import Trade, price, submitted
 from tests.suppliers.deliveries.shipping import (
     LATE,
     counted,
@@ -132,6 +132,21 @@ def test_a_lot_that_is_held_expired_or_too_old_may_not_leave(trade: Trade) -> No
 
     assert [one["reason"] for one in found["errors"]] == ["quarantined", "expired", "shelf_life_too_short"]
     assert (deliveries(trade), movements(trade)) == ([], [])
+
+
+def test_a_lot_lasts_as_long_as_its_offer_says(trade: Trade) -> None:
+    product = trade.shelf.product(tracking="lot", min_remaining_shelf_life_days=0)
+    trade.shelf.offer(product, currency="EUR", tiers=price((1, "2.00")), min_remaining_shelf_life_days=100)
+    trade.shelf.stock(product, 30, lot="SHORT", expiry=clock.now().date() + timedelta(days=20))
+    trade.shelf.stock(product, 30, lot="LONG", expiry=LATE)
+    order, other = placed(trade, (product, 20)), placed(trade, (product, 10), min_remaining_shelf_life_days=20)
+
+    found = refused(post(trade, order, {"quantity": 20, "lot_number": "SHORT"}), 409, "lot_not_shippable")
+    assert [one["reason"] for one in found["errors"]] == ["shelf_life_too_short"]
+    shipped(trade, order, 20)
+    shipped(trade, other, 10)
+
+    assert sorted(movements(trade)) == [(-20, "LONG"), (-10, "SHORT")]
 
 
 def test_what_is_not_there_does_not_leave(trade: Trade) -> None:

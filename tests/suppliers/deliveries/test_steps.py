@@ -45,7 +45,7 @@ def steps(work: Callable[[], Any]) -> int:
 
 
 def goods(product: UUID) -> Goods:
-    return Goods(product, "medicine", "lot", 0, False, ())
+    return Goods(product, "medicine", "lot", 0, False, (), {})
 
 
 def level(product: UUID, number: int, on_hand: int, reserved: int) -> Level:

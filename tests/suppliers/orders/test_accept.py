@@ -2,12 +2,14 @@
 
 from datetime import date, timedelta
 
+import pytest
+
 from bench.statements import recording
 from core.clock import now
 from core.db import tenant_context
 from suppliers.catalog.models import Product
 from suppliers.marketplace.models import Offer
-from tests.procurement.purchasing.orders import Trade, act, submitted
+from tests.procurement.purchasing.orders import Trade, act, price, submitted
 from tests.suppliers.inventory.shelf import copies, refused, reserve
 from tests.suppliers.orders.answers import ORDERS, accepted, answer, counters, held, seen, waiting
 
@@ -64,6 +66,41 @@ def test_lots_that_expire_first_go_first_if_they_last_long_enough(trade: Trade) 
     (row,) = trade.shelf.reservations()
     assert (row.base_quantity, row.remaining_days, str(row.group_id)) == (8, 30, order["id"])
     assert counters(trade) == [(8, 8, 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "offered", "own", "taken"),
+    [
+        (None, None, 100, [0, 0, 5]), (None, 30, 100, [0, 5, 0]), (None, 0, 100, [5, 0, 0]), (30, 100, 0, [0, 5, 0]),
+        (0, 100, 100, [5, 0, 0]),
+    ],
+)  # fmt: skip
+def test_goods_last_as_long_as_the_order_the_offer_or_the_product_says(
+    trade: Trade, asked: int | None, offered: int | None, own: int, taken: list[int]
+) -> None:
+    serum = trade.shelf.product(name="Serum", min_remaining_shelf_life_days=own)
+    trade.shelf.offer(serum, currency="EUR", tiers=price((1, "2.00")), min_remaining_shelf_life_days=offered)
+    for lot, days in (("SHORT", 20), ("MIDDLE", 60), ("LONG", 300)):
+        trade.shelf.stock(serum, 5, lot=lot, expiry=date.today() + timedelta(days=days))
+    order = submitted(trade, (serum, 5), min_remaining_shelf_life_days=asked)
+
+    accepted(trade, order["id"])
+
+    assert held(trade) == [(5, one) for one in taken]
+    days = next(one for one in (asked, offered, own) if one is not None)
+    assert [row.remaining_days for row in trade.shelf.reservations()] == [days]
+
+
+def test_goods_that_do_not_last_are_not_there(trade: Trade) -> None:
+    serum = trade.shelf.product(name="Serum", min_remaining_shelf_life_days=100)
+    trade.shelf.offer(serum, currency="EUR", tiers=price((1, "2.00")))
+    trade.shelf.stock(serum, 5, lot="SHORT", expiry=date.today() + timedelta(days=20))
+    order = submitted(trade, (serum, 5), backorder_policy="refuse")
+
+    found = refused(answer(trade, order["id"], "accept"), 409, "insufficient_stock")
+
+    assert [one["available"] for one in found["errors"]] == [0]
+    assert held(trade) == [(5, 0)]
 
 
 def test_what_the_order_has_reserved_goes_first(trade: Trade) -> None:

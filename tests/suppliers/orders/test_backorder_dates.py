@@ -8,7 +8,7 @@ from ledger.models import Event
 from organizations.models import Tenant
 from suppliers.orders.backorders import allocate_backorders, follow_stock
 from suppliers.orders.models import PurchaseOrderLine, ReceivedOrderLine
-from tests.procurement.purchasing.orders import Trade, act
+from tests.procurement.purchasing.orders import Trade, act, price, submitted
 from tests.suppliers.orders.answers import accepted, counters, held, seen
 from tests.suppliers.orders.changes.proposals import confirm, counter, decide, done, items, propose, respond, sent
 from tests.suppliers.orders.test_stock_of_orders import counted
@@ -81,6 +81,20 @@ def test_further_stock_goes_to_what_is_put_off(trade: Trade) -> None:
     follow_newest(trade, "stock.adjusted")
 
     assert (counters(trade), held(trade)) == ([(10, 10, 0, 0)], [(12, 10)])
+
+
+def test_what_waits_waits_for_goods_that_last(trade: Trade) -> None:
+    serum = trade.shelf.product(name="Serum", min_remaining_shelf_life_days=100)
+    trade.shelf.offer(serum, currency="EUR", tiers=price((1, "2.00")))
+    order = submitted(trade, (serum, 5))
+    accepted(trade, order["id"], allow_partial=True)
+
+    for lot, days, taken in (("SHORT", 20, [(5, 0)]), ("LONG", 300, [(5, 0), (5, 5)])):
+        trade.shelf.stock(serum, 5, lot=lot, expiry=date.today() + timedelta(days=days))
+        allocate_backorders(at=now())
+        assert held(trade) == taken
+
+    assert counters(trade) == [(5, 5, 0, 0)]
 
 
 def follow_newest(trade: Trade, kind: str) -> None:
