@@ -17,7 +17,7 @@ from core.pipeline import Call, Rows, Statement
 from suppliers.agreements.refusals import AgreementExhausted
 from suppliers.inventory.states import Unit
 from suppliers.marketplace.refusals import OfferNotAvailable
-from suppliers.pricing.amounts import line_total, sum_of, unit_price
+from suppliers.pricing.amounts import HIGHEST, line_total, sum_of, unit_price
 from suppliers.pricing.candidates import Source
 from suppliers.quoting.candidates import Asked, Good, supplier_call
 from suppliers.quoting.lines import Asking, PricedLine, price_lines
@@ -197,10 +197,18 @@ def manual_lines(terms: Terms, lines: Sequence[Mapping[str, Any]]) -> list[Order
 
 
 def _check_amounts(lines: Sequence[OrderedLine]) -> None:
-    """Hold the amounts of lines, and their sum, below what can be stored.
+    """Hold list prices and the amounts of lines, and their sum, below what can be stored.
 
-    :raises InvalidFields: names the line from which on the order is too large.
+    :raises InvalidFields: names the line from which on the order is too large, or each whose list price is.
     """
+    message = "The list price would be too large for as many packs as the price is for."
+    errors = [
+        FieldError(f"lines.{number}", "max_value", message)
+        for number, line in enumerate(lines)
+        if (line.values["list_price"] or 0) > HIGHEST
+    ]
+    if errors:
+        raise InvalidFields(errors=errors)
     total = Decimal(0)
     for number, line in enumerate(lines):
         total = sum_of([total, line.values["net"], line.values["list_net"] or Decimal(0)])

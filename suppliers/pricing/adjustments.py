@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from .amounts import less_percent, line_total, shown
+from .amounts import HIGHEST, less_percent, line_total, shown
 from .candidates import Adjustment, Line, Promotion, Rule, Source
 
 ACTIONS: Final[Mapping[str, Callable[[Decimal, Decimal], Decimal]]] = {
     "percent": less_percent,
     "amount_off": lambda price, value: max(price - value, Decimal(0)),
     "fixed_price": lambda _, value: value,
-    "markup": lambda price, value: less_percent(price, -value),
+    "markup": lambda price, value: min(less_percent(price, -value), HIGHEST),
 }
 
 

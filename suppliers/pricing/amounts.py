@@ -13,6 +13,7 @@ from core.money import minor_units
 
 _EXACT: Final = Context(prec=60, rounding=ROUND_HALF_UP)
 _UNIT: Final = Decimal("0.000001")
+HIGHEST: Final = Decimal("9999999999999.999999")  # as a unit price: it is kept as NUMERIC(19,6)
 _HUNDRED: Final = Decimal(100)
 _STEPS: Final = [Decimal(1).scaleb(-places) for places in range(7)]  # by decimals; no currency has more than 4
 

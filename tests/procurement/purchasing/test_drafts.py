@@ -17,6 +17,7 @@ from tests.procurement.purchasing.orders import PATH, Trade, approver, price, wa
 from tests.suppliers.inventory import shelf as shelves
 from tests.suppliers.inventory.shelf import refused
 from tests.suppliers.products import field_errors, gtin, packaging
+from tests.suppliers.quoting import worlds
 
 CREATED, UPDATED = "purchase_order.created", "purchase_order.updated"
 
@@ -168,6 +169,22 @@ def test_create_refuses_what_has_no_price_and_what_the_buyer_does_not_see(trade:
     huge = trade.api.post(PATH, json=trade.body((trade.gloves, 1), (dear, 1_000_000)))
     assert field_errors(huge) == {("lines.1.quantity", "max_value")}
     assert trade.stored() == []
+
+
+def test_prices_are_kept_up_to_the_highest_and_refused_by_name_above(trade: Trade) -> None:
+    dear, listed = (trade.shelf.product(name=name) for name in ("Dear", "Listed"))
+    trade.shelf.offer(dear)
+    trade.shelf.offer(listed)
+    worlds.list_price(trade.shelf, dear, (1, "9999999999999.999999"))
+    worlds.rule(trade.shelf, "markup", "1000", when={"product_ids": [dear["id"]]})
+    worlds.list_price(trade.shelf, listed, (1, "100000000.00"))
+    worlds.price_list(trade.shelf, listed, (1, "5.00"), per=1_000_000)
+
+    data = trade.draft((dear, 1))
+    assert data["lines"][0]["snapshot"]["unit_price"] == "9999999999999.999999"
+    answer = trade.api.post(PATH, json=trade.body((trade.gloves, 1), (listed, 1)))
+
+    assert field_errors(answer) == {("lines.1", "max_value")}
 
 
 def test_a_budget_is_named_and_not_yet_taken(trade: Trade) -> None:

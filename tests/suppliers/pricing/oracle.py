@@ -235,7 +235,7 @@ def meets(world: World, conditions: Conditions, net: Fraction) -> bool:
 
 
 def stepped(price: Fraction, one: Rule | Promotion) -> Fraction:
-    """Return the price after one action, never below zero, rounded half up at six decimals."""
+    """Return the price after one action, never below zero or above what can be kept, rounded half up at six decimals."""
     value = Fraction(one.value)
     reached = {
         "percent": price * (100 - value) / 100,
@@ -243,7 +243,8 @@ def stepped(price: Fraction, one: Rule | Promotion) -> Fraction:
         "fixed_price": value,
         "markup": price * (100 + value) / 100,
     }[one.action]
-    return max(Fraction(0), half_up(reached, 6))
+    # The contract says "unit prices up to 6 decimals, NUMERIC(19,6)"
+    return min(max(Fraction(0), half_up(reached, 6)), Fraction(10**19 - 1, 10**6))
 
 
 def holds_on(day: date, start: date | None, end: date | None) -> bool:

@@ -194,6 +194,17 @@ def test_unqualified_supplier_offers_nothing(buyer, shelf, product):
     assert found["items"][0]["refusal"] == {"code": "offer_not_available"}
 
 
+def test_markups_end_at_the_highest_price_that_can_be_kept(shelf, buyer):
+    product = shelf.product(name="Dear", packagings=[products.packaging(units_per_pack=1)])
+    shelf.offer(product)
+    worlds.list_price(shelf, product, (1, "9999999999999.999999"))
+    for _ in range(45):
+        worlds.rule(shelf, "markup", "1000")
+    for found in (worlds.quoted(buyer, line(product)), worlds.quoted_of(shelf, buyer, line(product))):
+        assert found["items"][0]["unit_price"] == "9999999999999.999999"
+    assert buyer.api.get("/v1/procurement/products?search=Dear").status_code == 200
+
+
 def test_largest_numbers_have_exact_totals(shelf, buyer):
     product = shelf.product(packagings=[products.packaging(units_per_pack=1)])
     shelf.offer(product)

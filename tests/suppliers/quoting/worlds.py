@@ -69,9 +69,14 @@ def list_price(shelf: Shelf, product: dict[str, Any], *steps: tuple[int, str], *
 
 
 def price_list(
-    shelf: Shelf, product: dict[str, Any], *steps: tuple[int, str], to: tuple[Buyer, ...] = (), **changes: Any
+    shelf: Shelf,
+    product: dict[str, Any],
+    *steps: tuple[int, str],
+    to: tuple[Buyer, ...] = (),
+    per: int = 1,
+    **changes: Any,
 ) -> str:
-    """Put a product into a list of its own, for everybody or for some."""
+    """Put a product into a list of its own, for everybody or for some; prices are for so many packs."""
     given = {"name": "Hospitals", "currency": "EUR", "status": "active"} | changes
     scope = changes.pop("scope", "tenants" if to else "public")
     with tenant_context(shelf.id):
@@ -80,7 +85,7 @@ def price_list(
         )
         PriceListEntry.objects.create(
             tenant_id=shelf.id, price_list=row, product_id=product["id"], packaging_id=packaging_of(product),
-            tiers=tiers(*steps),
+            tiers=tiers(*steps), price_base_quantity=per,
         )  # fmt: skip
     return str(row.id)
 
