@@ -94,9 +94,15 @@ SHIPMENTS_SQL: Final = _listed(
 SHIPMENTS_TOTAL_SQL: Final = f"SELECT count(*) {_DRAFTS}"
 _TAG: Final = "(SELECT left(md5(string_agg(x.id::text || x.version, ',' ORDER BY x.id)), 12) FROM ({}) x)"
 _SELECT: Final = "SELECT d.id, d.version "
-# Shipments, deliveries and invoices move the order's ETag, not its version; null without any.
+_ALLOCATED: Final = (
+    f"FROM suppliers_reservation d WHERE d.tenant_id = {TENANT} AND d.status = 'active' AND d.purchase_order_line_id = ANY(ARRAY("
+    "SELECT (e.line ->> 'id')::uuid FROM jsonb_array_elements(t.lines) WITH ORDINALITY AS e(line, number)"
+    f" WHERE e.number <= {EMBEDDED}))"
+)
+# Shipments, deliveries and invoices move the order's ETag, not its version, and so does stock that the supplier allocates to
+# the lines shown; null without any.
 RECEIVED_TAG_SQL: Final = _TAG.format(
-    f"{_SELECT}{_DRAFTS} UNION ALL {_SELECT}{_DELIVERY_COPIES} UNION ALL {_SELECT}{_INVOICE_COPIES}"
+    " UNION ALL ".join(f"{_SELECT}{one}" for one in (_DRAFTS, _DELIVERY_COPIES, _INVOICE_COPIES, _ALLOCATED))
 )
 OWN_TAG_SQL: Final = _TAG.format(f"{_SELECT}{_OWN_DELIVERIES} UNION ALL {_SELECT}{_OWN_INVOICES}")
 DELIVERIES_SQL: Final = _listed(

@@ -96,6 +96,22 @@ def test_a_count_turns_accepted_into_backordered(trade: Trade) -> None:
     assert trade.read(unanswered)["status"] == "sent"
 
 
+def test_what_is_allocated_moves_the_tag_of_the_order(trade: Trade) -> None:
+    trade.shelf.settle(auto_allocate=True)
+    trade.shelf.stock(trade.masks, 10)
+    path = f"/v1/orders/{submitted(trade, (trade.masks, 8))['id']}"
+    before = trade.shelf.api.get(path)
+    assert before.json()["data"]["items"][0]["allocated"] == 8
+    known = {"If-None-Match": before.headers["ETag"]}
+    assert trade.shelf.api.get(path, headers=known).status_code == 304
+
+    assert counted(trade, 5).status_code == 201
+
+    after = trade.shelf.api.get(path, headers=known)
+    assert (after.status_code, after.json()["data"]["items"][0]["allocated"]) == (200, 0)
+    assert before.json()["data"]["version"] == after.json()["data"]["version"]
+
+
 @pytest.mark.parametrize("status", ["quarantined", "recalled"])
 def test_a_lot_that_may_not_be_sold(trade: Trade, status: str) -> None:
     trade.shelf.stock(trade.masks, 10, lot="A", expiry=date.today() + timedelta(days=50))
