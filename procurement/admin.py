@@ -2,5 +2,6 @@
 
 from .approvals import admin as approvals
 from .budgets import admin as budgets
+from .purchasing import admin as purchasing
 
-__all__ = ["approvals", "budgets"]
+__all__ = ["approvals", "budgets", "purchasing"]

@@ -45,6 +45,7 @@ from .orders.course import (
     Place,
     Who,
     require,
+    step_of,
 )
 from .orders.ending import Ahead, Ending, ahead_of, cut_all, end_order, give_back
 from .orders.finding import WITHIN as ORDERS_WITHIN
@@ -339,6 +340,7 @@ __all__ = [
     "settle",
     "standing_call",
     "standing_of",
+    "step_of",
     "substitutes_calls",
     "take_totals",
     "taken",

@@ -54,6 +54,7 @@ class Permission(StrEnum):
     MODERATE_CATALOGS = "catalogs.moderate"
     REVIEW_FILES = "files.review"
     SETTLE_AGREEMENTS = "agreements.settle"
+    SETTLE_ORDERS = "orders.settle"
     SETTLE_DELIVERIES = "deliveries.settle"
     SETTLE_INVOICES = "invoices.settle"
     SETTLE_PAYMENTS = "payments.settle"
@@ -81,6 +82,7 @@ _DOES: dict[str, frozenset[Permission]] = {
             Permission.RECALL_LOTS,
             Permission.REVIEW_FILES,
             Permission.SETTLE_AGREEMENTS,
+            Permission.SETTLE_ORDERS,
             Permission.SETTLE_DELIVERIES,
             Permission.SETTLE_RETURNS,
         }

@@ -1,12 +1,14 @@
 """Bodies of the supplier's answers to an order. Source: contract, supply-order.md 2 "The supplier's answer"."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer, refusal
 
 from .changes.serializers import answered_lines
+
+REASON_CODE: Final = r"^[a-z][a-z0-9_]*$"
 
 
 class AcceptOrderIn(StrictSerializer):
@@ -41,7 +43,7 @@ class RejectOrderIn(StrictSerializer):
     """Why an order is rejected; the buyer reads both."""
 
     reason_code = serializers.RegexField(
-        r"^[a-z][a-z0-9_]*$",
+        REASON_CODE,
         max_length=40,
         help_text="A word of the supplier, such as `out_of_stock` or `price_error`.",
     )

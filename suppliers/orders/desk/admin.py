@@ -14,10 +14,11 @@ from core.money import Money
 from organizations.staff.columns import column
 from organizations.staff.names import Names
 from organizations.staff.roles import Area
-from organizations.staff.tenant_admin import TenantAdmin, link_action
+from organizations.staff.tenant_admin import FoundByItsAction, TenantAdmin, link_action
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine, ReceivedOrder
 
 from . import reading
+from .clicks import OF_SUPPLIER
 
 STATUS_COLOURS = {
     "draft": "info", "pending_approval": "warning", "sent": "info", "change_proposed": "warning", "accepted": "success",
@@ -50,8 +51,8 @@ class _WithTimeline:
 
 
 @admin.register(PurchaseOrder)
-class PurchaseOrderAdmin(_WithTimeline, TenantAdmin):
-    """Orders of the acting tenant as buyer."""
+class PurchaseOrderAdmin(_WithTimeline, FoundByItsAction, TenantAdmin):
+    """Orders of the acting tenant as buyer; its buttons are those of procurement, which stands above and puts them here."""
 
     area = Area.CATALOG
     list_display = (
@@ -144,10 +145,11 @@ class PurchaseOrderLineAdmin(TenantAdmin):
 
 
 @admin.register(ReceivedOrder)
-class ReceivedOrderAdmin(_WithTimeline, TenantAdmin):
+class ReceivedOrderAdmin(_WithTimeline, FoundByItsAction, TenantAdmin):
     """Orders that the acting tenant has received as supplier."""
 
     area = Area.CATALOG
+    buttons = OF_SUPPLIER
     list_display = (
         "number",
         "po_number",
