@@ -15,7 +15,7 @@ from suppliers.inventory.movements.serials import Named
 from suppliers.inventory.refusals import WrongSerial
 from suppliers.inventory.states import Unit
 from suppliers.orders.models import PurchaseOrderLine
-from suppliers.orders.progress import delivered
+from suppliers.orders.progress import delivered, tolerated
 
 from .refusals import OverShipment
 from .stock import Goods
@@ -169,7 +169,7 @@ def check_open(wants: Sequence[Want], prepared: Mapping[UUID, int]) -> None:
 
 def open_of(line: PurchaseOrderLine) -> int:
     """Return how much of a line may be shipped, in base units; what was rejected or short may be shipped again."""
-    return line.accepted + (line.tolerance if line.accepted else 0) - delivered(line)
+    return line.accepted + tolerated(line) - delivered(line)
 
 
 def check_numbered(wants: Sequence[Want], goods: Mapping[UUID, Goods]) -> None:

@@ -51,6 +51,17 @@ def delivered(line: PurchaseOrderLine) -> int:
     return max(0, line.shipped - max(0, line.rejected + line.short - line.over_received))
 
 
+def tolerated(line: PurchaseOrderLine) -> int:
+    """Return what may be shipped of a line above what is accepted: of that as many parts as its agreement says.
+
+    `tolerance` is as much for all that is ordered, and the most.
+    """
+    parts = (line.agreement or {}).get("qty_tolerance_bp")
+    if parts is None:
+        return int(line.tolerance * line.accepted // line.ordered)
+    return int(min(line.tolerance, line.accepted * parts // 10_000))
+
+
 def on_the_way(line: PurchaseOrderLine) -> int:
     """Return what was shipped of a line, and of which nobody has said what became of it."""
     return line.shipped - line.received - line.rejected - line.short

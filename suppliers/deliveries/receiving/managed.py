@@ -29,7 +29,7 @@ from suppliers.orders.course import ACCEPTED, Who, allowed
 from suppliers.orders.finding import WITHIN, lines_call
 from suppliers.orders.models import ORDERS, PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.numbers import claim_calls, number_of
-from suppliers.orders.progress import delivered
+from suppliers.orders.progress import delivered, tolerated
 from suppliers.orders.states import DocumentKind
 
 from .finding import Receivable
@@ -182,7 +182,7 @@ def _judged(target: ManagedOrder, data: Mapping[str, Any], delivery: Delivery, a
     for number, asked in enumerate(data["lines"]):
         of = ordered[asked["order_line_id"]]
         count = count_of(asked, of.units_per_pack)
-        due = of.accepted + of.tolerance - delivered(of) - sent[of.id]
+        due = of.accepted + tolerated(of) - delivered(of) - sent[of.id]
         if due <= 0 or count.total > most(due, target.tolerance_bp):
             left = max(due, 0)
             errors.append(FieldError(f"lines.{number}", OverReceipt.code, f"{left} base units are left to receive."))

@@ -23,6 +23,7 @@ from suppliers.inventory.movements.taken_back import Gone, kept_of, take_back
 from suppliers.inventory.reservations.changes import joined
 from suppliers.invoices.billed import Billed
 from suppliers.invoices.rematching import read_billed, released_units
+from suppliers.orders.progress import tolerated
 from suppliers.orders.states import TERMINAL
 
 from .finding import Arriving, Receivable
@@ -156,7 +157,7 @@ def _unfit(target: Receivable, judged: Sequence[Judged], billed: Mapping[UUID, i
             yield _fault(one.number, "returned")
         elif one.count.accepted and billed.get(ordered.id, 0) > ordered.received - ordered.returned:
             yield _fault(one.number, "billed")
-        elif ordered.shipped > ordered.accepted + ordered.tolerance + ordered.rejected + ordered.short:
+        elif ordered.shipped > ordered.accepted + tolerated(ordered) + ordered.rejected + ordered.short:
             yield _fault(one.number, "shipped_again")
 
 

@@ -26,6 +26,8 @@ from tests.suppliers.deliveries.shipping import (
     shipped,
     stock,
 )
+from tests.suppliers.orders.changes.proposals import done, respond
+from tests.suppliers.orders.test_reject import agree
 
 
 def client(trade: Trade) -> Api:
@@ -169,3 +171,15 @@ def test_the_tolerance_of_an_agreement_may_be_shipped(trade: Trade, lost: bool) 
     assert post(trade, order, 1_051).json()["code"] == "over_shipment"
     shipped(trade, order, 1_050)
     assert counted(trade) == [(1_000, 2_050, 1_000) if lost else (1_000, 1_050, 0)]
+
+
+def test_the_tolerance_is_of_what_is_still_accepted(trade: Trade) -> None:
+    agree(trade, 5_000, qty_tolerance_bp=1_000)
+    trade.shelf.stock(trade.gloves, 3_000)
+    order = placed(trade, (trade.gloves, 10))
+    done(respond(trade, order["id"], order["items"][0]["id"], cancel_quantity=9, reason_code="out_of_stock"))
+
+    assert post(trade, order, 111).json()["code"] == "over_shipment"
+    shipped(trade, order, 110)
+
+    assert counted(trade) == [(100, 110, 0)]

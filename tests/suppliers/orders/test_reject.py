@@ -18,7 +18,7 @@ from tests.suppliers.products import field_errors
 from tests.suppliers.terms.test_promotions import put as put_promotion
 
 
-def agree(trade: Trade, most: int) -> None:
+def agree(trade: Trade, most: int, **more: Any) -> None:
     """Let both agree on a price of gloves for so many base units."""
     line: dict[str, Any] = {
         "product_id": trade.gloves["id"], "packaging_id": trade.gloves["packagings"][0]["id"], "max_quantity": most,
@@ -27,7 +27,7 @@ def agree(trade: Trade, most: int) -> None:
     api = as_member(trade.buyer.tenant, ["buyer", "approver"])
     body = {
         "title": "Gloves", "scope": "tenant", "currency": "EUR", "valid_from": "2026-01-01", "valid_to": "2030-01-01",
-        "supplier_id": str(trade.shelf.id), "lines": [line],
+        "supplier_id": str(trade.shelf.id), "lines": [line], **more,
     }  # fmt: skip
     path = f"{AGREEMENTS}/{api.post(AGREEMENTS, json=body).json()['data']['id']}"
     assert api.post(f"{path}/propose").status_code == 200
