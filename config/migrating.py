@@ -59,8 +59,9 @@ def _few_models() -> Iterator[None]:
     and an altered field that is referred to, which are left to Django. Code that a migration runs is given all models anew, as
     Django does where it has `delayed` some.
     """
-    find: Callable[..., set[tuple[str, str]]] = ProjectState._find_reload_model
-    methods = {name: getattr(ProjectState, name) for name in _NARROWED}
+    states: Any = ProjectState  # what is replaced is private to Django
+    find: Callable[..., set[tuple[str, str]]] = states._find_reload_model
+    methods = {name: getattr(states, name) for name in _NARROWED}
     inside: list[str] = []
 
     def find_few(state: Any, app_label: str, model_name: str, delay: bool = False) -> set[tuple[str, str]]:
@@ -79,12 +80,12 @@ def _few_models() -> Iterator[None]:
 
         return method
 
-    ProjectState._find_reload_model = find_few
+    states._find_reload_model = find_few
     for name in _NARROWED:
-        setattr(ProjectState, name, narrowed(name))
+        setattr(states, name, narrowed(name))
     try:
         yield
     finally:
-        ProjectState._find_reload_model = find
+        states._find_reload_model = find
         for name, method in methods.items():
-            setattr(ProjectState, name, method)
+            setattr(states, name, method)
