@@ -69,11 +69,16 @@ def put_stock_location(
 @needs_transaction
 def follow_locations(facts: Sequence[Fact]) -> None:
     """Take what lies at places that have become places of quarantine off the market."""
+    tenant_id = facts[0].tenant_id
     turned = {fact.resource_id: fact.occurred_at for fact in facts if "type" in fact.data["changed"]}
     if not turned:
         return
     places = StockPlace.objects.filter(
-        tenant_id=facts[0].tenant_id, location_id__in=turned, location__type=_QUARANTINE, sellable=True
+        tenant_id=tenant_id,
+        location_id__in=turned,
+        location__tenant_id=tenant_id,
+        location__type=_QUARANTINE,
+        sellable=True,
     )
     for row in places.select_for_update(of=("self",)).order_by("location_id"):
         row.sellable = False

@@ -50,15 +50,15 @@ _PROMISED = Statement.of(
 # Whose lots come from the lot $2 of the supplier $1, whether they still hold some or not; also whose were taken in before
 # the supplier had the lot, and so name no origin yet: they have its product and number.
 _HOLDERS_OF: Final = (
-    "SELECT l.tenant_id FROM suppliers_lot l WHERE l.origin_tenant_id = $1 AND l.origin_lot_id = $2 UNION"
+    "(SELECT l.tenant_id FROM suppliers_lot l WHERE l.origin_tenant_id = $1 AND l.origin_lot_id = $2 UNION"
     " SELECT l.tenant_id FROM suppliers_lot o JOIN suppliers_lot l ON l.product_id = o.product_id AND l.lot_number = o.lot_number"
-    " WHERE o.tenant_id = $1 AND o.id = $2 AND l.tenant_id <> $1 AND l.origin_lot_id IS NULL"
+    " WHERE o.tenant_id = $1 AND o.id = $2 AND l.tenant_id <> $1 AND l.origin_lot_id IS NULL)"
 )
 _ACROSS: Final = "finds the buyers who hold goods of a recalled lot, as the dispatcher's role"
-_HOLDING = Statement.of(_HOLDERS_OF, across=_ACROSS)
+_HOLDING = Statement.of(f"SELECT h.tenant_id FROM {_HOLDERS_OF} h", across=_ACROSS)
 _HOLDERS = Statement.of(
     "SELECT h.tenant_id AS buyer_tenant_id, o.name, 0::bigint AS reservations, 0::bigint AS reserved, 0::bigint AS received"
-    f" FROM ({_HOLDERS_OF}) h JOIN organizations_tenant o ON o.id = h.tenant_id ORDER BY h.tenant_id",
+    f" FROM {_HOLDERS_OF} h JOIN organizations_tenant o ON o.id = h.tenant_id ORDER BY h.tenant_id",
     row=Concerned,
     across=_ACROSS,
 )

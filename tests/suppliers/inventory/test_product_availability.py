@@ -100,17 +100,18 @@ def test_a_place_that_becomes_one_of_quarantine_sells_nothing(shelf, buyer):
     product, where = shelf.product(), place(shelf)
     adjust(shelf, line(product, where, 5))
     shelf.offer(product)
+    manager = factories.as_member(shelf.tenant, ["tenant_admin"])
     location = f"/v1/locations/{where['id']}"
-    assert shelf.api.patch(location, json={"type": "zone"}).status_code == 200
+    assert manager.patch(location, json={"type": "zone"}).status_code == 200
     assert [(one["sellable"], one["version"]) for one in listed(shelf, PLACES)] == [(True, 1)]
-    assert shelf.api.patch(location, json={"type": "quarantine"}).status_code == 200
+    assert manager.patch(location, json={"type": "quarantine"}).status_code == 200
     assert [(one["type"], one["sellable"], one["version"]) for one in listed(shelf, PLACES)] == [
         ("quarantine", False, 2)
     ]
     assert [one["sellable"] for one in listed(shelf, LEVELS)] == [0]
     assert band(shelf, product) == "unavailable"
     refused(buyer.api.post(PATH, json=body(shelf, (product, 1))), 409, "insufficient_stock")
-    assert shelf.api.patch(location, json={"type": "warehouse"}).status_code == 200
+    assert manager.patch(location, json={"type": "warehouse"}).status_code == 200
     assert [one["sellable"] for one in listed(shelf, PLACES)] == [False]
     assert broken(shelf, buyer) == []
 

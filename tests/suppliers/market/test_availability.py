@@ -253,7 +253,7 @@ def test_bad_questions(buyer, query, field, code):
 def test_blank_location_says_nothing(shelf, buyer):
     product = shelf.product()
     offer = shelf.offer(product)
-    for query in ("location=", f"location=&product_id={product['id']}"):
+    for query in (f"location=&supplier_id={shelf.id}", f"location=&product_id={product['id']}"):
         assert [one["offer_id"] for one in asked(buyer, query)] == [str(offer)]
 
 
