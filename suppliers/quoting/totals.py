@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from core.canonical import decimal_text
 from suppliers.pricing.amounts import sum_of, tax_of
 
 
@@ -48,6 +49,6 @@ def _groups(lines: Sequence[Net], currency: str) -> list[dict[str, Any]]:
         amounts[line.tax_category, Decimal(line.rate or 0)].append(line.amount)
     nets = {group: sum_of(of) for group, of in sorted(amounts.items())}
     return [
-        {"tax_category": category, "tax_rate": f"{rate:f}", "net": net, "tax": tax_of(net, rate, currency)}
+        {"tax_category": category, "tax_rate": decimal_text(rate), "net": net, "tax": tax_of(net, rate, currency)}
         for (category, rate), net in nets.items()
     ]

@@ -111,7 +111,7 @@ def test_goods_in_words_at_a_managed_supplier(trade: Trade) -> None:
     )
     assert data["totals"] == {
         "net": "14.00", "tax": "0.98", "gross": "14.98",
-        "taxes": [{"tax_category": "", "tax_rate": "7.0000", "net": "14.00", "tax": "0.98"}],
+        "taxes": [{"tax_category": "", "tax_rate": "7", "net": "14.00", "tax": "0.98"}],
     }  # fmt: skip
     assert found["price_check"]["result"] == "ok"
     answer = trade.api.post(PATH, json=trade.body(supplier_id=supplier))
