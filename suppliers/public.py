@@ -1,7 +1,7 @@
 """The door of suppliers: what other apps may use. Everything else in here is private."""
 
 from .agreements.refusals import AgreementExhausted, SelfTrade
-from .catalog.fields import QUANTITY_MAX, GtinField
+from .catalog.fields import QUANTITY_MAX, GtinField, UnitField
 from .company.fields import WholeEntry
 from .company.serializers import PaymentTermsIn
 from .exchange.http.documents import ORDER_MEDIA
@@ -254,6 +254,7 @@ __all__ = [
     "SupplierNotQualified",
     "Terms",
     "Unit",
+    "UnitField",
     "Who",
     "WholeEntry",
     "accept_change",

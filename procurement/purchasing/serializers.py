@@ -16,6 +16,7 @@ from suppliers.public import (
     Priority,
     Substitution,
     Unit,
+    UnitField,
     WholeEntry,
 )
 
@@ -64,7 +65,7 @@ class PurchaseOrderLineIn(WholeEntry):
         max_digits=7, decimal_places=4, min_value=Decimal(0), max_value=Decimal(100), required=False, allow_null=True,
         default=None, help_text="In percent.",
     )  # fmt: skip
-    base_unit = serializers.CharField(max_length=3, required=False, default="EA", help_text="UNECE Recommendation 20.")
+    base_unit = UnitField(required=False, default="EA", help_text="UNECE Recommendation 20.")
     packaging_id = _id(help_text="By default the first one that is offered to the buyer.")
     offer_id = _id(help_text="By default the first offer of the product that the buyer sees.")
     quantity = serializers.IntegerField(min_value=1, max_value=QUANTITY_MAX)

@@ -10,6 +10,7 @@ from api.serializers import suggestion
 from core.identifiers import gtin14
 
 from .units import UNITS
+from .vocabularies import UNIT
 
 QUANTITY_MAX = 1_000_000_000
 MEASURE_MAX = 100_000_000
@@ -42,6 +43,9 @@ class PatternField(serializers.CharField):
 
 class UnitField(PatternField):
     """A code of UNECE Recommendation 20 that is in force."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(UNIT, "a unit code of UNECE Recommendation 20, such as EA, MLT or GRM", **more)
 
     def to_internal_value(self, data: Any) -> str:
         code = super().to_internal_value(data)

@@ -177,7 +177,7 @@ class ProductIn(StrictSerializer):
     brand = optional_text(120)
     manufacturer_name = optional_text(255)
     manufacturer_part_number = optional_text(80)
-    base_unit = UnitField(vocabularies.UNIT, "a unit code of UNECE Recommendation 20, such as EA, MLT or GRM")
+    base_unit = UnitField()
     packagings: serializers.ListSerializer[Any] = serializers.ListSerializer(child=PackagingIn(), max_length=20)
     udi = UdiIn(required=False, allow_null=True, default=None)
     national_codes: serializers.ListSerializer[Any] = serializers.ListSerializer(

@@ -19,6 +19,7 @@ from tests.suppliers.inventory.shelf import refused
 from tests.suppliers.products import field_errors, gtin, packaging
 from tests.suppliers.quoting import worlds
 
+_WORDS = {"description": "Bread rolls", "quantity": 40, "unit_price": "0.35"}
 CREATED, UPDATED = "purchase_order.created", "purchase_order.updated"
 
 
@@ -139,6 +140,9 @@ def test_goods_in_words_at_a_managed_supplier(trade: Trade) -> None:
         ({"lines": [{"product_id": str(uuid7()), "quantity": 0}]}, "lines.0.quantity", "min_value"),
         ({"lines": [{"product_id": str(uuid7()), "own_code": "a", "quantity": 1}]}, "lines.0.product_id", "required"),
         ({"lines": [{"product_id": str(uuid7()), "unit_price": "1", "quantity": 1}]}, "lines.0.unit_price", "invalid"),
+        ({"lines": [_WORDS | {"base_unit": "???"}]}, "lines.0.base_unit", "invalid_format"),
+        ({"lines": [_WORDS | {"base_unit": "\u202e"}]}, "lines.0.base_unit", "invalid_format"),
+        ({"lines": [_WORDS | {"base_unit": "XQX"}]}, "lines.0.base_unit", "invalid_choice"),
         ({"status": "sent"}, "status", "unknown_field"),
     ],
 )
