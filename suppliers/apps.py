@@ -89,13 +89,15 @@ class SuppliersConfig(AppConfig):
         from .inventory.reservations import order_books
         from .invoices.billed import unpaid_call
         from .marketplace import following, holding
-        from .orders import billing, progress, unallocating
+        from .orders import billing, progress, standing, unallocating
+        from .quoting import shares
 
         offered.ask(holding.QUESTIONS)
         order_books.ask(unallocating.BOOKS)
         carriers.ask(recalled.QUESTIONS)
         progress.ask(prepared_call)
         billing.ask(unpaid_call)
+        shares.ask(standing.asked_call)
         ledger.react(following.OF_ORGANIZATIONS, following.follow_organizations)
         ledger.react(following.OF_GROUPS, following.follow_groups)
         ledger.react(agreements.OF_ORGANIZATIONS, agreements.follow_organizations)

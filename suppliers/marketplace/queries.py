@@ -129,10 +129,10 @@ def country_sql(buyer: str) -> str:
     return _COUNTRY.format(buyer=buyer)
 
 
-def limit_sql() -> str:
-    """Write the quantity of an offer `o` that one buyer may take in a shortage; null where none holds today at the supplier."""
+def limit_sql(column: str = "limit_quantity") -> str:
+    """Write what one buyer may take of an offer `o` in a shortage, or another column of its limit; null where none holds today."""
     today = today_sql("o.tenant_id")
-    return f"CASE WHEN o.limit_quantity IS NOT NULL AND o.limit_until >= {today} THEN o.limit_quantity END"
+    return f"CASE WHEN o.limit_quantity IS NOT NULL AND o.limit_until >= {today} THEN o.{column} END"
 
 
 def as_market(calls: Sequence[Call]) -> list[Call]:

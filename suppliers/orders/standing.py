@@ -12,6 +12,7 @@ from core.errors import FieldError
 from core.money import Money
 from core.pipeline import Call, Rows, Statement
 from organizations.public import today_sql
+from suppliers.quoting.shares import Asking, Taken
 from suppliers.relationships.states import Block
 
 from .models import PurchaseOrder, PurchaseOrderLine
@@ -51,13 +52,6 @@ class Period(NamedTuple):
     offer_id: UUID
     supplier_id: UUID
     days: int
-
-
-class _Taken(NamedTuple):
-    """What a buyer has taken of an offer within its period, in base units."""
-
-    offer_id: UUID
-    base_quantity: int
 
 
 _NONE: Final = UUID(int=0)
@@ -100,14 +94,16 @@ _TAKEN = Statement.of(
     "SELECT w.offer_id, coalesce((SELECT sum(l.ordered - l.cancelled) FROM suppliers_purchaseorder o"
     " JOIN suppliers_purchaseorderline l ON l.tenant_id = o.tenant_id AND l.order_id = o.id AND l.tenant_id = $1"
     " WHERE o.tenant_id = $1 AND o.supplier_tenant_id = w.supplier_id AND o.id <> $2 AND l.offer_id = w.offer_id"
-    f" AND o.status NOT IN {_GONE} AND o.submitted_at > $6::timestamptz - make_interval(days => w.days)), 0)::bigint"
+    f" AND o.status NOT IN {_GONE} AND o.submitted_at > $6::timestamptz - make_interval(days => w.days)"
+    " AND NOT ($7::boolean AND o.sent_at IS NULL)), 0)::bigint"
     " + coalesce((SELECT sum((h.value ->> 1)::bigint) FROM suppliers_orderchange c"
     " JOIN suppliers_purchaseorder o ON o.tenant_id = c.tenant_id AND o.id = c.order_id AND o.tenant_id = $1"
     " CROSS JOIN LATERAL jsonb_array_elements(c.more -> 'shares') AS h(value) WHERE c.tenant_id = $1 AND c.state = 'open'"
-    " AND c.more <> '{}' AND o.supplier_tenant_id = w.supplier_id AND o.id <> $2 AND h.value ->> 0 = w.offer_id::text), 0)::bigint"
+    " AND c.more <> '{}' AND o.supplier_tenant_id = w.supplier_id AND o.id <> $2 AND h.value ->> 0 = w.offer_id::text"
+    " AND NOT ($7::boolean AND o.status = 'pending_approval')), 0)::bigint"
     " AS base_quantity"
     " FROM unnest($3::uuid[], $4::uuid[], $5::int[]) AS w(offer_id, supplier_id, days)",
-    row=_Taken,
+    row=Taken,
 )
 
 
@@ -158,22 +154,29 @@ def used_calls(
     ]
 
 
-def taken_call(buyer_id: UUID, periods: Sequence[Period], at: datetime, *, besides: UUID = _NONE) -> Call:
+def taken_call(
+    buyer_id: UUID, periods: Sequence[Period], at: datetime, *, besides: UUID = _NONE, is_sent: bool = False
+) -> Call:
     """Return the statement that reads what the buyer, which is bound, has taken of offers by its orders besides one.
 
-    See `taken_of`.
+    `is_sent` leaves out what no supplier knows of yet. See `taken_of`.
     """
     offers, suppliers = (
         array_literal(ids) for ids in ([one.offer_id for one in periods], [one.supplier_id for one in periods])
     )
-    return Call(
-        _TAKEN, [str(buyer_id), str(besides), offers, suppliers, numbers(one.days for one in periods), at.isoformat()]
-    )
+    days, sent = numbers(one.days for one in periods), "t" if is_sent else "f"
+    return Call(_TAKEN, [str(buyer_id), str(besides), offers, suppliers, days, at.isoformat(), sent])
+
+
+def asked_call(asking: Asking, days: Mapping[UUID, int], at: datetime) -> Call:
+    """Return the statement that reads what a buyer has taken of offers, for quotes; see `quoting.shares`."""
+    periods = [Period(offer_id, asking.supplier_id, within) for offer_id, within in days.items()]
+    return taken_call(asking.buyer_id, periods, at, is_sent=asking.is_sent)
 
 
 def taken_of(found: Rows) -> dict[UUID, int]:
     """Return the base units that `taken_call` has read, by offer."""
-    return {one.offer_id: one.base_quantity for one in found.of(_Taken)}
+    return {one.offer_id: one.base_quantity for one in found.of(Taken)}
 
 
 def check_relationship(standing: Standing) -> None:

@@ -54,6 +54,7 @@ class GoodRow(NamedTuple):
     most: int | None
     step: int | None
     limit_quantity: int | None
+    limit_days: int | None
     offer: Any
     hidden: Any
     today: str
@@ -122,14 +123,15 @@ named AS MATERIALIZED (
   SELECT a.n, a.packaging_id AS asked_packaging, a.offer_id AS asked_offer, p.tenant_id AS supplier_id, p.id AS product_id,
          p.supplier_sku, p.base_unit, p.category, p.tax_category {lines}),
 goods AS MATERIALIZED (
-  SELECT n.*, k.id AS packaging_id, k.units_per_pack, f.offer_id, f.suits, f.least, f.most, f.step, f.limit_quantity, f.offer,
+  SELECT n.*, k.id AS packaging_id, k.units_per_pack, f.offer_id, f.suits, f.least, f.most, f.step, f.limit_quantity, f.limit_days, f.offer,
          row_number() OVER (PARTITION BY n.supplier_id ORDER BY n.n) = 1 AS first
   FROM named n
   LEFT JOIN LATERAL (
     SELECT o.id AS offer_id, o.packaging_id, (n.asked_offer IS NULL OR o.id = n.asked_offer)
              AND (n.asked_packaging IS NULL OR o.packaging_id = n.asked_packaging) AS suits,
            greatest(k.min_order_quantity, o.min_order_quantity) AS least, least(k.max_order_quantity, o.max_order_quantity) AS most,
-           k.order_increment AS step, {limit_sql()} AS limit_quantity, {_OFFER} AS offer
+           k.order_increment AS step, {limit_sql()} AS limit_quantity, {limit_sql("limit_period_days")} AS limit_days,
+           {_OFFER} AS offer
     FROM suppliers_offer o
     JOIN suppliers_packaging k ON k.tenant_id = {supplier} AND k.id = o.packaging_id
     JOIN suppliers_product p ON p.tenant_id = {supplier} AND p.id = o.product_id
@@ -143,7 +145,7 @@ goods AS MATERIALIZED (
 {sources_sql("goods", reading)}
 SELECT g.n, g.supplier_id, g.product_id, g.supplier_sku, g.base_unit, g.category, g.tax_category,
        {tax_rate_sql(category="g.tax_category", country=_COUNTRY)} AS tax_rate,
-       g.packaging_id, g.units_per_pack, g.offer_id, g.suits, g.least, g.most, g.step, g.limit_quantity, coalesce(g.offer, 'null') AS offer, {hidden},
+       g.packaging_id, g.units_per_pack, g.offer_id, g.suits, g.least, g.most, g.step, g.limit_quantity, g.limit_days, coalesce(g.offer, 'null') AS offer, {hidden},
        s.today::text, s.time_zone, {own}, {columns_sql(reading)}
 FROM goods g {JOINS} ORDER BY g.n
 """

@@ -59,14 +59,21 @@ class PricedLine(NamedTuple):
     refusal: str | None
 
 
-def price_lines(goods: Sequence[Good | None], items: Sequence[Mapping[str, Any]], asking: Asking) -> list[PricedLine]:
+def price_lines(
+    goods: Sequence[Good | None],
+    items: Sequence[Mapping[str, Any]],
+    asking: Asking,
+    taken: Mapping[UUID, int] | None = None,
+) -> list[PricedLine]:
     """Price the lines of a quote in their order; a line whose product the buyer does not know has no good.
+
+    `taken` are base units that the buyer has taken already, by offers that are short.
 
     :raises PriceNotAvailable: names each line without a price.
     :raises AgreementExhausted: the named agreement has too little left for a line.
     """
     used, priced, failures = UsedUp(), list[PricedLine](), list[tuple[int, Good | None, Resolution]]()
-    allocated: dict[UUID, int] = defaultdict(int)
+    allocated = defaultdict[UUID, int](int, taken or {})
     for number, (good, item) in enumerate(zip(goods, items, strict=True)):
         if good is None:
             failures.append((number, None, Resolution(None, [])))

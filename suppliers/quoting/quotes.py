@@ -23,9 +23,16 @@ def asked_of(items: Sequence[Mapping[str, Any]], code: str) -> list[Asked]:
 
 
 def quote_of(
-    goods: Sequence[Good], data: Mapping[str, Any], currency: str, *, own_codes: Collection[str] | None = None
+    goods: Sequence[Good],
+    data: Mapping[str, Any],
+    currency: str,
+    *,
+    taken: Mapping[UUID, int],
+    own_codes: Collection[str] | None = None,
 ) -> dict[str, Any]:
     """Return a quote as clients read it; `own_codes`, of a buyer alone, are those of the lines that the buyer has.
+
+    `taken` are base units that the buyer has taken of offers that are short.
 
     :raises InvalidFields: names each line whose product or packaging there is not.
     :raises PriceNotAvailable, AgreementExhausted: as `lines.price_lines`.
@@ -35,7 +42,7 @@ def quote_of(
     named = data["price_agreement_id"]
     _check_agreement(goods, named)
     asking = Asking(currency, str(named) if named else None, data["apply_corrections"], for_buyer)
-    lines = price_lines(found, items, asking)
+    lines = price_lines(found, items, asking, taken)
     nets = [Net(one.good.row.supplier_id, one.total, one.good.row.tax_category, one.good.row.tax_rate) for one in lines]
     shown_lines = [_shown(line, for_buyer=for_buyer) for line in lines]
     return {"currency": currency, "items": shown_lines, "totals": totals_of(nets, currency)}

@@ -17,12 +17,13 @@ from suppliers.agreements.refusals import AgreementExhausted, SelfTrade
 from suppliers.marketplace.queries import as_market
 from suppliers.relationships.queries import own_codes_call, own_codes_of
 
-from .candidates import goods_of, market_call, supplier_call
+from .candidates import Good, goods_of, market_call, supplier_call
 from .parties import Party, country_of, party_call, party_of, place_call
 from .quotes import asked_of, quote_of
 from .refusals import PriceNotAvailable
 from .representations import BuyerQuoteOut, QuoteOut
 from .serializers import BuyerQuoteIn, SupplierQuoteIn
+from .shares import taken_calls, taken_of
 
 _PLACE = "delivery_location_id"
 _ERRORS = (InvalidFields, SelfTrade, AgreementExhausted, PriceNotAvailable)
@@ -71,13 +72,21 @@ class SupplierQuoteViewSet(EvaluatingViewSet):
         if place:
             country = country_of(run_bound(buyer_id, [place_call(buyer_id, place)])[0], _PLACE)
             _, found = self.read(lambda tenant_id: self._calls(tenant_id, country))
-        return quote_of(goods_of(found[0]), self.data, self.data["currency"])
+        goods = goods_of(found[0])
+        taken = _taken(buyer_id, goods, is_sent=True)
+        return quote_of(goods, self.data, self.data["currency"], taken=taken)
 
     def _calls(self, tenant_id: UUID, country: str | None) -> list[Call]:
         data = self.data
         lines, at = asked_of(data["items"], "supplier_sku"), clock.now()
         day = data["on_date"]
         return [supplier_call(tenant_id, data["buyer_id"], lines, at, day=day, country=country, whole=True)]
+
+
+def _taken(buyer_id: UUID, goods: Sequence[Good], *, is_sent: bool) -> dict[UUID, int]:
+    """Read what the buyer has taken of the goods that are short; no trip where none is."""
+    calls = taken_calls(buyer_id, goods, clock.now(), is_sent=is_sent)
+    return taken_of(run_bound(buyer_id, calls)) if calls else {}
 
 
 def _check_buyer(party: Party | None) -> None:
@@ -128,7 +137,8 @@ class BuyerQuoteViewSet(EvaluatingViewSet):
             raise SelfTrade(errors=[FieldError(f"items.{number}", SelfTrade.code, SelfTrade.title) for number in own])
         buyer = party_of(party)
         currency = self.data["currency"] or (buyer.currency if buyer else "")
-        return quote_of(goods, self.data, currency, own_codes=own_codes_of(codes))
+        taken = _taken(actor.tenant_id, goods, is_sent=False)
+        return quote_of(goods, self.data, currency, taken=taken, own_codes=own_codes_of(codes))
 
     def _calls(self, tenant_id: UUID, country: str | None) -> list[Call]:
         lines, day = asked_of(self.data["items"], "own_code"), self.data["on_date"]

@@ -16,6 +16,7 @@ from suppliers.marketplace.models import Offer
 from suppliers.relationships.models import BlockedProduct, Relationship
 from suppliers.terms.promotions.models import Promotion
 from tests.factories import Api, api_key, as_member
+from tests.procurement.approvals.desk import Desk
 from tests.procurement.budgets.budgets import amounts
 from tests.procurement.budgets.budgets import put as put_budget
 from tests.procurement.purchasing.orders import PATH, Trade, act, approver, price, submitted
@@ -23,6 +24,7 @@ from tests.suppliers.agreements.world import PATH as AGREEMENTS
 from tests.suppliers.inventory import shelf as shelves
 from tests.suppliers.inventory.shelf import copies, refused, reserve
 from tests.suppliers.products import field_errors
+from tests.suppliers.quoting import worlds
 from tests.suppliers.terms.test_promotions import put as put_promotion
 
 SUBMITTED, SENT, PLACED = "purchase_order.submitted", "purchase_order.sent", "order.placed"
@@ -225,6 +227,28 @@ def test_what_is_left_of_a_share_is_told(trade: Trade) -> None:
         assert item["orderable_quantity"] is is_orderable
     assert act(trade, order["id"], "cancel").status_code == 200
     assert told() == [15] * 3
+
+
+def test_quotes_know_what_is_taken_of_a_share(trade: Trade) -> None:
+    def refusals(quantity: int) -> list[str | None]:
+        one = worlds.line(trade.gloves, quantity)
+        both = (worlds.quoted(trade.buyer, one), worlds.quoted_of(trade.shelf, trade.buyer, one))
+        return [(found["items"][0]["refusal"] or {}).get("code") for found in both]
+
+    with tenant_context(trade.shelf.id):
+        rows = Offer.objects.filter(tenant_id=trade.shelf.id, product_id=trade.gloves["id"])
+        rows.update_versions(
+            limit_quantity=15, limit_period_days=7, limit_until=date.today() + timedelta(days=9), at=now()
+        )
+    assert refusals(15) == [None, None]
+    first = submitted(trade, (trade.gloves, 10))
+    assert (refusals(5), refusals(6)) == ([None, None], ["allocation_exceeded", "allocation_exceeded"])
+    Desk(trade).policies(approval_steps=[{"over_amount": "10.00", "approvals": 1}])
+    assert submitted(trade, (trade.gloves, 3))["status"] == "pending_approval"
+    assert refusals(3) == ["allocation_exceeded", None]  # the supplier does not know of it yet
+    assert act(trade, first["id"], "cancel").status_code == 200
+
+    assert (refusals(12), refusals(15)) == ([None, None], ["allocation_exceeded", None])
 
 
 def test_a_budget_is_committed_and_given_back(trade: Trade) -> None:
