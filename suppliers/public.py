@@ -153,6 +153,7 @@ from .orders.states import (
     Priority,
     Substitution,
 )
+from .orders.taxing import rates_call, rates_of
 from .orders.telling import told
 from .quoting.candidates import goods_of
 from .quoting.refusals import PriceNotAvailable
@@ -326,6 +327,8 @@ __all__ = [
     "prepared_of",
     "priced_lines",
     "proposing_call",
+    "rates_call",
+    "rates_of",
     "read_call",
     "reading_calls",
     "reading_of",

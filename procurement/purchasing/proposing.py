@@ -8,6 +8,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Final
 
 from core.actor import Actor
@@ -61,6 +62,8 @@ from suppliers.public import (
     prepared_calls,
     prepared_of,
     proposing_call,
+    rates_call,
+    rates_of,
     reprice,
     require,
     seller_call,
@@ -97,12 +100,16 @@ class Asked:
 
 @dataclass(slots=True)
 class Read:
-    """What was read of the buyer and the supplier for a change; `found` are the rows of its goods."""
+    """What was read of the buyer and the supplier for a change; `found` are the rows of its goods.
+
+    `rates` are by tax category where the goods go to another country.
+    """
 
     standing: Standing
     seller: Seller
     terms: Terms
     found: Sequence[Rows]
+    rates: Mapping[str, Decimal | None] = field(default_factory=dict)
 
 
 @needs_transaction
@@ -205,6 +212,7 @@ def _made(
     row, lines = target.row, target.lines
     asked = _asked(lines, data)
     read = _read(actor, target, asked, at)
+    _tax(asked, lines, read.rates)
     change = OrderChange(
         tenant_id=row.tenant_id, order_id=row.pk, proposed_by=Party.BUYER.value, author_id=actor.subject_id,
         revision=row.revision + 1, reason=data["reason"], header=asked.header,
@@ -299,16 +307,38 @@ def _read(actor: Actor, target: Peeked, asked: Asked, at: datetime) -> Read:
         asked.header["delivery_location_id"] = str(key)
     seller, now = seller_of(sold_by), standing_of(standing)
     terms = Terms(own, supplier, row.currency, now.country or None, row.price_agreement_id)
-    if not asked.places:
-        return Read(now, seller, terms, ())
-    check_relationship(now)
-    check_takes_orders(seller)
-    with named_as(asked.places):
-        check_kind(seller, asked.added)
-        products = [] if seller.is_managed else asked_of(asked.added, aliases, gtins)
-    grown = [line for _, line in asked.grown]
-    calls: Sequence[Call] = goods_calls(terms, products, [] if seller.is_managed else grown, at)
-    return Read(now, seller, terms, run(calls))
+    calls: Sequence[Call] = []
+    if asked.places:
+        check_relationship(now)
+        check_takes_orders(seller)
+        with named_as(asked.places):
+            check_kind(seller, asked.added)
+            products = [] if seller.is_managed else asked_of(asked.added, aliases, gtins)
+        grown = [line for _, line in asked.grown]
+        calls = goods_calls(terms, products, [] if seller.is_managed else grown, at)
+    is_abroad = "delivery_location_id" in asked.header and now.country != _country(row)
+    rates = [rates_call(terms, target.lines, at)] if is_abroad and not seller.is_managed else []
+    found = run([*calls, *rates]) if calls or rates else []
+    return Read(now, seller, terms, found[: len(calls)], rates_of(found[-1]) if rates else {})
+
+
+def _country(row: PurchaseOrder) -> str:
+    """Return the country that the goods go to so far; empty where it is not known."""
+    place = (row.delivery_address or {}).get("address") or {}
+    return str(place.get("country") or "")
+
+
+def _tax(asked: Asked, lines: Sequence[PurchaseOrderLine], rates: Mapping[str, Decimal | None]) -> None:
+    """Let lines be taxed as in the country that the change names; the rates are empty where it is the same."""
+    changed = {line.id: line for _, line in asked.changed}
+    for line in lines:
+        rate = rates.get(line.tax_category, line.tax_rate)
+        if rate == line.tax_rate:
+            continue
+        if line.id not in changed:
+            changed[line.id] = copy.copy(line)
+            asked.changed.append(("", changed[line.id]))
+        changed[line.id].tax_rate = rate
 
 
 def _judged(

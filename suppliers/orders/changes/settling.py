@@ -51,6 +51,7 @@ _TOTALS: Final = ("net", "tax", "gross", "taxes", "lines_total", "given_back", "
 LINE: Final = (
     "quantity", "ordered", "accepted", "backordered", "cancelled", "requested_date", "promised_date",
     "first_promised_date", "backorder_date", "net", "list_net", "redeemed", "tolerance",
+    "tax_rate",
 )  # fmt: skip
 
 

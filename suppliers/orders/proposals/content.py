@@ -1,6 +1,6 @@
 """What a change says: lines as they would be, further lines, and the header, with the totals of all of it.
 
-Entries are JSON, so that a change can be stored and laid over the order's lines at any time. Lines keep their price. The net of
+Entries are JSON, so that a change can be stored and laid over the order's lines at any time. Lines keep their price; in another country they are taxed as there. The net of
 a line is that of what is ordered; the totals of a change leave out what is cancelled, as limits do. Source: contract, supply-order.md 2 "propose-changes" and "Item response".
 """
 
@@ -25,7 +25,7 @@ from .models import OrderChange
 # The columns of a line that a change may move, and what it says beside them.
 MOVED: Final = (
     "quantity", "ordered", "accepted", "backordered", "cancelled", "requested_date", "promised_date", "backorder_date",
-    "net", "list_net", "redeemed", "tolerance",
+    "net", "list_net", "redeemed", "tolerance", "tax_rate",
 )  # fmt: skip
 _ANSWERED: Final = ("accepted", "backordered", "promised_date", "backorder_date")
 SAID: Final = ("reason_code", "note")
@@ -88,7 +88,7 @@ def lay_over(lines: Sequence[PurchaseOrderLine], change: OrderChange) -> None:
     names = [one for one in MOVED if change.proposed_by == Party.SUPPLIER or one not in _ANSWERED]
     for line in lines:
         if entry := entries.get(line.id):
-            for name, value in _python({name: entry[name] for name in names}).items():
+            for name, value in _python({name: entry[name] for name in names if name in entry}).items():
                 setattr(line, name, value)
 
 

@@ -7,13 +7,14 @@ import pytest
 
 from core.clock import now
 from core.db import tenant_context
+from organizations.models import Location
 from suppliers.company.models import SupplierProfile
 from suppliers.marketplace.models import Offer
 from suppliers.orders.models import PurchaseOrder
 from suppliers.relationships.models import Relationship
 from tests.procurement.budgets.budgets import amounts
 from tests.procurement.budgets.budgets import put as put_budget
-from tests.procurement.purchasing.orders import PATH, Trade, approver, ward
+from tests.procurement.purchasing.orders import PATH, Trade, approver, price, ward
 from tests.suppliers.inventory import shelf as shelves
 from tests.suppliers.inventory.shelf import refused
 from tests.suppliers.orders.answers import accepted, answer, counters, held, moved, seen
@@ -245,3 +246,37 @@ def test_what_comes_later_is_cut_first(trade: Trade) -> None:
     assert (line["proposed"]["accepted"], line["proposed"]["backordered"]) == (600, 100)
     done(decide(trade, order["id"], "accept"))
     assert counters(trade) == [(1000, 600, 100, 300)]
+
+
+def test_lines_are_taxed_as_at_the_place_that_a_change_names(trade: Trade) -> None:
+    trade.shelf.stock(trade.gloves, 2_000)
+    taxed = trade.shelf.product(name="Taxed", tax_category="S")
+    trade.shelf.offer(taxed, currency="EUR", tiers=price((1, "10.00")))
+    trade.shelf.stock(taxed, 20)
+    rates = [
+        {"tax_category": "S", "country": country, "rate": rate, "valid_from": "2026-01-01"}
+        for country, rate in (("DE", "19"), ("FR", "20"))
+    ]
+    with tenant_context(trade.shelf.id):
+        SupplierProfile.objects.filter(tenant_id=trade.shelf.id).update_versions(tax_rates=rates, at=now())
+    order = sent(trade, (taxed, 1), (taxed, 2))
+    assert order["totals"]["tax"] == "5.70"
+    near, far = ward(trade.buyer, "Ward 4"), ward(trade.buyer, "Ward 5")
+    with tenant_context(trade.buyer.id):
+        Location.objects.filter(tenant_id=trade.buyer.id, pk=far).update(address={"country": "FR"})
+
+    done(propose(trade, order["id"], delivery_location_id=str(near)))
+    assert (trade.read(order["id"])["change"]["totals"]["tax"], trade.read(order["id"])["change"]["lines"]) == (
+        "5.70",
+        [],
+    )
+    done(confirm(trade, order["id"], "withdraw"))
+    further = [{"product_id": taxed["id"], "quantity": 3}]
+    done(propose(trade, order["id"], delivery_location_id=str(far), add_lines=further))
+    assert trade.read(order["id"])["change"]["totals"]["tax"] == "12.00"
+    data = done(decide(trade, order["id"], "accept"))
+
+    assert data["totals"]["tax"] == "12.00"
+    assert [one["snapshot"]["tax_rate"] for one in data["items"]] == ["20", "20", "20"]
+    assert [one["snapshot"]["tax_rate"] for one in trade.read(order["id"])["lines"]] == ["20", "20", "20"]
+    assert trade.stored()[0][3] == "6E+1"
