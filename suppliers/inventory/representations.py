@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from api.postal import AddressIn
-from api.representations import BlankAsNull, Computed, Instant, Representation
+from api.representations import BlankAsNull, Computed, Document, Instant, Representation
 from core.conditions import TENANT
 from suppliers.catalog.availability import totals_sql
 
@@ -64,11 +64,20 @@ _FREE = (
     f" LEFT JOIN suppliers_lot l ON l.tenant_id = t.tenant_id AND l.id = t.lot_id AND l.tenant_id = {TENANT}"
     f" WHERE t.tenant_id = {TENANT}"
 )
+# What the tenant's own accepted orders still bring to the place that they name; what was rejected or short is sent again.
+_COMING = (
+    "SELECT l.product_id, o.delivery_location_id AS location_id, sum(l.accepted + l.backordered - l.received)::bigint AS units"
+    " FROM suppliers_purchaseorder o JOIN suppliers_purchaseorderline l ON l.tenant_id = o.tenant_id AND l.order_id = o.id"
+    f" AND l.tenant_id = {TENANT} WHERE o.tenant_id = {TENANT} AND o.status IN ('accepted', 'change_proposed')"
+    " AND l.accepted + l.backordered > l.received GROUP BY l.tenant_id, l.product_id, o.delivery_location_id"
+)
 _AVAILABLE = (
     f"(SELECT (array_agg(f.id ORDER BY f.id))[1] AS id, {TENANT}::uuid AS tenant_id, f.product_id, f.location_id, f.supplier_sku,"
     " f.base_unit, sum(f.on_hand)::bigint AS on_hand, sum(f.reserved)::bigint AS reserved, sum(f.sellable)::bigint AS sellable,"
     " min(f.expiry_date) FILTER (WHERE f.sellable > 0) AS earliest_expiry, min(f.created_at) AS created_at,"
-    f" max(f.updated_at) AS updated_at FROM ({_FREE}) f GROUP BY f.product_id, f.location_id, f.supplier_sku, f.base_unit)"
+    f" max(f.updated_at) AS updated_at, coalesce(max(c.units), 0) AS incoming FROM ({_FREE}) f"
+    f" LEFT JOIN ({_COMING}) c ON c.product_id = f.product_id AND c.location_id = f.location_id"
+    " GROUP BY f.product_id, f.location_id, f.supplier_sku, f.base_unit)"
 )
 
 
@@ -90,7 +99,11 @@ class PromisableStockOut(Representation):
         ),
     )
     incoming = Computed(
-        "0::bigint", serializers.IntegerField(help_text="What accepted orders and transfers under way still bring.")
+        "t.incoming",
+        serializers.IntegerField(
+            help_text="What the tenant's own accepted orders, which name the location for their delivery, still bring. A "
+            "transfer is never under way: it moves stock at once."
+        ),
     )
     earliest_expiry = Computed(
         "t.earliest_expiry", serializers.DateField(allow_null=True, help_text="Of what can be promised.")
@@ -199,7 +212,7 @@ class StockLocationOut(Representation):
     name = Computed(f"SELECT o.name {_PLACE}", serializers.CharField())
     type = Computed(f"SELECT o.type {_PLACE}", serializers.CharField())
     parent_id = Computed(f"SELECT o.parent_id {_PLACE}", serializers.UUIDField(allow_null=True))
-    address = Computed(f"SELECT o.address {_PLACE}", AddressIn(allow_null=True))
+    address = Computed(f"SELECT o.address {_PLACE}", Document(AddressIn()), allow_null=True)
     time_zone = Computed(f"SELECT NULLIF(o.time_zone, '') {_PLACE}", serializers.CharField(allow_null=True))
     active = Computed(f"SELECT o.status = 'active' {_PLACE}", serializers.BooleanField())
     temperature = TemperatureOut(source="*")

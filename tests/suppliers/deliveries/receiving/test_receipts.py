@@ -59,3 +59,26 @@ def test_reversing_takes_counters_stock_and_state_back(dock: Dock) -> None:
     assert (dock.counted(delivery), dock.on_hand()) == ([(100, 0, 0)], [("L1", 100)])
     dock.receive(delivery, reverses=second["id"])
     assert [one.status for one in dock.copies()] == ["recorded", "recorded", "reversing", "recorded", "reversing"]
+
+
+def test_what_accepted_orders_still_bring_is_incoming(dock: Dock) -> None:
+    def incoming() -> list[tuple[int, int]]:
+        found = dock.clerk.get(f"/v1/inventory/availability?product_id={dock.vials['id']}")
+        assert found.status_code == 200, found.content
+        return [(one["on_hand"], one["incoming"]) for one in found.json()["data"]["items"]]
+
+    ward = str(dock.trade.ward)
+    keeping = {"location_id": ward, "code": "WARD", "tracks_stock": True}
+    assert dock.clerk.post("/v1/inventory/locations", json=keeping).status_code == 201
+    order = dock.order()
+    delivery = dock.ship(order, {"units": 100, "lot": "L1"})
+    given = {"accepted_quantity": 60, "rejected_quantity": 10, "rejection_reason": "damaged"}
+    dock.receive(delivery, given, location_id=ward)
+    assert incoming() == [(60, 40)]  # what was rejected is sent again
+    second = dock.order()
+    assert incoming() == [(60, 140)]
+    dock.receive(delivery, {"accepted_quantity": 30}, location_id=ward)
+    assert incoming() == [(90, 110)]
+    cancelled = dock.buyer.api.post(f"/v1/purchase-orders/{second['id']}/cancel", json={"reason": "Enough"})
+    assert cancelled.status_code == 200, cancelled.content
+    assert incoming() == [(90, 10)]
