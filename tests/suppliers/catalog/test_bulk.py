@@ -158,9 +158,11 @@ def test_merge_minds_no_reference_that_it_does_not_send(api: Api, supplier: Tena
         Product.objects.filter(tenant_id=supplier.id, pk=made["id"]).update(category="gone")
 
     answer = send(api, {"supplier_sku": "A", "name": "Renamed"}, mode="merge")
-    refused = send(api, {"supplier_sku": "A", "category": "gone"}, mode="merge")
+    kept = send(api, {"supplier_sku": "A", "category": "gone"}, mode="merge")
+    refused = send(api, {"supplier_sku": "A", "category": "unheard"}, mode="merge")
 
     assert results(answer) == [("updated",)]
+    assert results(kept) == [("unchanged",)]  # a product stays in its category, whatever became of that
     assert results(refused) == [("failed", "validation_error")]
 
 
