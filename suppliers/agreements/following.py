@@ -88,4 +88,4 @@ def scoped_of(supplier_id: UUID) -> list[Scoped]:
 
 def _scoped() -> Any:
     accepted = ReceivedAgreement.objects.filter(scope=AgreementScope.ORGANIZATION, status__in=ACCEPTED)
-    return accepted.exclude(owner_tenant_id__in=RawSQL(_CLOSED, ()))  # noqa: S611  # a constant
+    return accepted.exclude(owner_tenant_id__in=RawSQL(_CLOSED, ()))  # noqa: S611  # nosec B611 - a constant without parameters
