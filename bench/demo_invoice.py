@@ -100,6 +100,7 @@ def bill(story: Story) -> None:
     story.will_hear(right["id"], "invoice.issued", "invoice.matched", "invoice.approved", "invoice.paid")
     story.will_hear(wrong["id"], "invoice.issued", "invoice.mismatched", "invoice.disputed", "invoice.dispute_resolved")
     story.will_hear(wrong["id"], "invoice.matched", "invoice.approved", "invoice.paid")
+    story.wanted.add((story.hospital_id, "purchase_order.price_differs", story.order))
 
 
 def dispute(story: Story) -> None:
