@@ -12,7 +12,7 @@ from core.errors import FieldError
 from core.money import Money
 from core.pipeline import Call, Rows, Statement
 from organizations.public import today_sql
-from suppliers.quoting.shares import Asking, Taken
+from suppliers.quoting.shares import Asking, Taken, taken_of
 from suppliers.relationships.states import Block
 
 from .models import PurchaseOrder, PurchaseOrderLine
@@ -159,7 +159,7 @@ def taken_call(
 ) -> Call:
     """Return the statement that reads what the buyer, which is bound, has taken of offers by its orders besides one.
 
-    `is_sent` leaves out what no supplier knows of yet. See `taken_of`.
+    `is_sent` leaves out what no supplier knows of yet. See `quoting.shares.taken_of`.
     """
     offers, suppliers = (
         array_literal(ids) for ids in ([one.offer_id for one in periods], [one.supplier_id for one in periods])
@@ -172,11 +172,6 @@ def asked_call(asking: Asking, days: Mapping[UUID, int], at: datetime) -> Call:
     """Return the statement that reads what a buyer has taken of offers, for quotes; see `quoting.shares`."""
     periods = [Period(offer_id, asking.supplier_id, within) for offer_id, within in days.items()]
     return taken_call(asking.buyer_id, periods, at, is_sent=asking.is_sent)
-
-
-def taken_of(found: Rows) -> dict[UUID, int]:
-    """Return the base units that `taken_call` has read, by offer."""
-    return {one.offer_id: one.base_quantity for one in found.of(Taken)}
 
 
 def check_relationship(standing: Standing) -> None:
@@ -243,7 +238,7 @@ def check_more(  # what is read of limits, and what moves
         left = Decimal(limit["amount"]) - Decimal((spent.value() or b"0").decode())
         if more_gross > left:
             raise SpendLimitExceeded(available=Money(max(left, Decimal(0)), row.currency).rounded().as_json())
-    before = taken_of(taken)
+    before = taken_of([taken])
     errors = [
         error
         for share in shares

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from core.pipeline import Call, Rows
-from suppliers.orders.standing import Period, taken_call, taken_of
+from suppliers.orders.standing import Period, taken_call
+from suppliers.quoting.shares import taken_of
 
 Read = Callable[[Callable[[UUID], Sequence[Call]]], tuple[Any, list[Rows]]]
 
@@ -36,6 +37,6 @@ def read_left(read: Read, found: Sequence[Allocation | None], at: datetime) -> d
     if not short:
         return {}
     periods = [Period(one.offer_id, one.supplier_id, one.period_days) for one in short]
-    _, (rows,) = read(lambda tenant_id: [taken_call(tenant_id, periods, at)])
-    taken = taken_of(rows)
+    _, answers = read(lambda tenant_id: [taken_call(tenant_id, periods, at)])
+    taken = taken_of(answers)
     return {one.offer_id: max(0, one.quantity - taken[one.offer_id] // one.units_per_pack) for one in short}
