@@ -35,6 +35,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "suppliers.forget_closed": 3600,
     "suppliers.keep_movements": 3600,
     "suppliers.keep_notifications": 3600,
+    "suppliers.rate_suppliers": 600,
     "suppliers.review_alerts": 3600,
     "suppliers.send_notification_mails": 30,
     "suppliers.tell_expiries": 3600,

@@ -9,7 +9,7 @@ from core.history.partitions import Busy
 from core.rounds import SLICE_SECONDS, until
 
 from .agreements.sweeping import expire_agreements as end_agreements
-from .analytics import folding
+from .analytics import folding, rating
 from .analytics.reports import upkeep as report_upkeep
 from .analytics.reports import worker as report_worker
 from .company.sweeping import tell_licenses as tell_ending_licenses
@@ -34,6 +34,7 @@ __all__ = [
     "forget_closed",
     "keep_movements",
     "keep_notifications",
+    "rate_suppliers",
     "refresh_availability",
     "review_alerts",
     "scan_files",
@@ -191,3 +192,9 @@ def tell_overdue_orders() -> None:
 def fold_figures() -> None:
     """Sum up the roll-ups of analytics that have stood apart for a day; runs every five minutes."""
     folding.fold_figures(at=clock.now(), go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.rate_suppliers", ignore_result=True, acks_late=False)
+def rate_suppliers() -> None:
+    """Rate suppliers for whom a day has begun; runs every ten minutes, since the day begins at another hour in each zone."""
+    rating.rate_suppliers(at=clock.now(), go_on=until(SLICE_SECONDS))

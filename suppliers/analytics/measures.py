@@ -22,10 +22,16 @@ def _money(above: Number, _below: Number, currency: str) -> Value:
     return Money(above or Decimal(0), currency).rounded().as_json()
 
 
-def _rate(above: Number, below: Number, _currency: str) -> Value:
+def rate_of(above: Number, below: Number) -> Decimal | None:
+    """Return a rate with 4 places; None where there is nothing to divide by."""
     if above is None or not below:
         return None
-    return f"{(above / below).quantize(_PLACES, rounding=ROUND_HALF_UP):f}"
+    return (above / below).quantize(_PLACES, rounding=ROUND_HALF_UP)
+
+
+def _rate(above: Number, below: Number, _currency: str) -> Value:
+    rate = rate_of(above, below)
+    return None if rate is None else f"{rate:f}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ class RollUp(TenantRow):
 
     What a document adds is the sum of its rows: a correction is a further row with the difference. `bucket` begins the
     quarter of an hour, in UTC; a row that belongs to a day wherever one asks has a `due_date`. `whole_at` is when a due line
-    was delivered whole. `quantity` and `base` are base units, or milliseconds of an acceptance. Personal data: none.
+    was delivered whole. `quantity` and `base` are base units, or milliseconds of an acceptance; of a
+    receipt those accepted and those rejected. Personal data: none.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -34,6 +34,7 @@ _SQL: Final[dict[str, Callable[[str], str]]] = {
     "price_vs_list": lambda group: sums_sql(group, "listed", "sum(p.net)", "sum(p.list_net)"),
     "fill_rate": lambda group: due_sql(group, "sum(p.base)", "sum(p.quantity)"),
     "on_time_in_full": lambda group: due_sql(group, "sum(p.in_time)", "sum(p.entries)"),
+    "quality_rate": lambda group: sums_sql(group, "received", "sum(p.quantity)", "sum(p.quantity + p.base)"),
     "acceptance_hours": acceptance_sql,
     "return_rate": returns_sql,
     "active_offers": offers_sql,

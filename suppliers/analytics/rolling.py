@@ -92,7 +92,8 @@ _AT: Final = QUARTER.format("(x.representation ->> 'received_at')::timestamptz")
 _STANDING: Final = f"""
 SELECT {_AT} AS bucket, d.id AS document_id, (g.f ->> 'line_no')::int AS line_no, (g.f ->> 'product_id')::uuid AS product_id,
   coalesce(c.category, '') AS category, d.owner_tenant_id AS buyer_id, (d.representation ->> 'to_location_id')::uuid AS location_id,
-  '' AS currency, NULL::timestamptz AS whole_at, (r ->> 'accepted')::bigint AS accepted, (g.f ->> 'returned')::bigint - b.units AS returned,
+  '' AS currency, NULL::timestamptz AS whole_at, (r ->> 'accepted')::bigint AS accepted,
+  (r ->> 'rejected')::bigint AS rejected, (g.f ->> 'returned')::bigint - b.units AS returned,
   g.f ->> 'id' AS line_id, x.received_at, x.id AS receipt_id
 FROM {_DELIVERY} CROSS JOIN LATERAL (
   SELECT x.id, x.received_at, x.representation, x.representation ->> 'reverses' IS NULL AS is_first, coalesce(array_agg(
@@ -110,7 +111,8 @@ WHERE d.tenant_id = $1 AND x.is_first AND NOT x.id::text = ANY(x.reversed)
 _GOODS: Final = "document_id, line_no, product_id, category, buyer_id, location_id, currency, whole_at"
 _OF_DELIVERIES: Final = f"""
 WITH standing AS MATERIALIZED ({_STANDING})
-SELECT 'received' AS kind, bucket, NULL::date AS due_date, {_GOODS}, 1 AS entries, accepted AS quantity, 0 AS base,
+SELECT 'received' AS kind, bucket, NULL::date AS due_date, {_GOODS}, 1 AS entries, accepted AS quantity,
+  rejected AS base,
   0::numeric AS net, 0::numeric AS list_net FROM standing
 UNION ALL SELECT * FROM (SELECT DISTINCT ON (document_id, line_id) 'returned', bucket, NULL::date, {_GOODS}, 1, returned, 0,
   0::numeric, 0::numeric FROM standing WHERE returned > 0 ORDER BY document_id, line_id, received_at DESC, receipt_id DESC) b

@@ -26,6 +26,8 @@ _ANY = [one.value for one in Qualification]
 class SupplierProfile(TenantOwned, LifecycleModel):
     """What a supplier says of itself; one for each tenant of the kind supplier, none as long as the defaults hold.
 
+    `on_time_rate`, `fill_rate` and `quality_rate` are parts of 1, of the 365 days before the date `rated_until`, in which
+    `orders_counted` orders were sent; `suppliers.analytics.rating` writes them once a day.
     `order_settings` holds what differs from the defaults of `company.settings`. `bank_account` is JSON, sealed under the
     tenant's key; `name_sort` and `words` are what buyers sort and search by. `identity_reviewed_at` and `bank_reviewed_at` are empty while staff have not seen what stands there now.
     Personal data: names, e-mail addresses and telephone numbers of contacts; the bank account of a sole trader.
@@ -59,7 +61,14 @@ class SupplierProfile(TenantOwned, LifecycleModel):
     qualification_status = FSMField(
         default=Qualification.REGISTERED.value, choices=Qualification, protected=True, max_length=12
     )
+    on_time_rate = models.DecimalField(max_digits=5, decimal_places=4, null=True)
+    fill_rate = models.DecimalField(max_digits=5, decimal_places=4, null=True)
+    quality_rate = models.DecimalField(max_digits=5, decimal_places=4, null=True)
+    orders_counted = models.PositiveIntegerField(default=0, db_default=0)
+    rated_until = models.DateField(null=True)
 
+    RATING: ClassVar = ("on_time_rate", "fill_rate", "quality_rate", "orders_counted", "rated_until")
+    unversioned: ClassVar = RATING
     WRITABLE: ClassVar = (
         "legal_name", "trade_name", "country", "registrations", "addresses", "contacts", "currencies", "payment_terms",
         "min_order_value", "ships_to", "categories", "tax_rates", "order_settings",
@@ -68,6 +77,7 @@ class SupplierProfile(TenantOwned, LifecycleModel):
     PUBLIC: ClassVar = (
         "tenant_id", "legal_name", "trade_name", "country", "registrations", "currencies", "payment_terms",
         "min_order_value", "ships_to", "categories", "order_settings", "qualification_status", "created_at", "updated_at",
+        "on_time_rate", "fill_rate", "quality_rate", "orders_counted",
     )  # fmt: skip
     # Tax rates are looked up for a product and a country; no answer shows them whole.
     security: ClassVar = TableSecurity(
@@ -85,6 +95,10 @@ class SupplierProfile(TenantOwned, LifecycleModel):
                 condition=Q(bank_account__isnull=True, bank_account_last4="", bank_reviewed_at__isnull=True)
                 | Q(bank_account__isnull=False) & ~Q(bank_account_last4=""),
                 name="suppliers_supplierprofile_bank",
+            ),
+            models.CheckConstraint(
+                condition=Q(on_time_rate__range=(0, 1)) & Q(fill_rate__range=(0, 1)) & Q(quality_rate__range=(0, 1)),
+                name="suppliers_supplierprofile_rates",
             ),
         ]
         # Of all suppliers, for buyers; one without a legal name has that of its tenant.

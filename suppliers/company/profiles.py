@@ -7,7 +7,8 @@ from core.conditions import TENANT
 _STORED: Final = {
     "trade_name": "''", "registrations": "'[]'", "addresses": "'[]'", "contacts": "'[]'", "currencies": "'[]'",
     "payment_terms": "NULL", "min_order_value": "NULL", "ships_to": "'[]'", "categories": "'[]'", "tax_rates": "'[]'",
-    "order_settings": "'{}'", "bank_account_last4": "''", "bank_reviewed_at": "NULL", "qualification_status": "'registered'",
+    "order_settings": "'{}'", "on_time_rate": "NULL", "fill_rate": "NULL", "quality_rate": "NULL", "orders_counted": "0",
+    "rated_until": "NULL", "bank_account_last4": "''", "bank_reviewed_at": "NULL", "qualification_status": "'registered'",
     "version": "1", "created_at": "n.created_at", "updated_at": "n.created_at",
 }  # fmt: skip
 _COLUMNS: Final = ", ".join(f"coalesce(f.{name}, {default}) AS {name}" for name, default in _STORED.items())

@@ -48,9 +48,24 @@ _GROUPS = (
     " 'reservation_cap_percent', g.reservation_cap_percent) ORDER BY g.position, g.id), '[]')"
     f" FROM suppliers_buyergroup g WHERE g.tenant_id = {TENANT}"
 )
-RATING = (
-    "SELECT json_build_object('on_time_rate', NULL::text, 'fill_rate', NULL::text, 'quality_rate', NULL::text,"
-    " 'orders_counted', 0)"
+_RATES = ("on_time_rate", "fill_rate", "quality_rate")
+
+
+def _rating(row: str) -> str:
+    return ", ".join(f"'{name}', {row}.{name}::text" for name in _RATES) + f", 'orders_counted', {row}.orders_counted"
+
+
+def rating_sql(row: str) -> str:
+    """Write the SQL of what buyers read of how a supplier delivers; `row` is the alias of its profile."""
+    return f"json_build_object({_rating(row)})"
+
+
+_LINKS = ", ".join(
+    f"'{name}', '/v1/orders?from=' || (t.rated_until - 365) || '&to=' || t.rated_until" for name in _RATES
+)
+_OWN_RATING = (
+    f"json_build_object('from', t.rated_until - 365, 'to', t.rated_until, {_rating('t')},"
+    f" 'links', json_build_object({_LINKS}))"
 )
 
 
@@ -87,12 +102,42 @@ class BuyerGroupOut(serializers.Serializer[Any]):
 
 
 class RatingOut(serializers.Serializer[Any]):
-    """How the supplier has delivered in the last 365 days; rates are null as long as no order counts."""
+    """How the supplier has delivered in the last 365 days; a rate is null where there was nothing to count."""
+
+    on_time_rate = serializers.CharField(
+        allow_null=True,
+        help_text="Lines delivered whole by their promised date, of the lines due; a decimal from 0 to 1.",
+    )
+    fill_rate = serializers.CharField(
+        allow_null=True, help_text="Units shipped, of the units accepted of the lines due; a decimal from 0 to 1."
+    )
+    quality_rate = serializers.CharField(
+        allow_null=True,
+        help_text="Units that receipts accepted, of those accepted and rejected; a decimal from 0 to 1.",
+    )
+    orders_counted = serializers.IntegerField(help_text="How many orders were sent to the supplier in these days.")
+
+
+class RatingLinksOut(serializers.Serializer[Any]):
+    """For each rate the list of the orders behind it; null as long as the supplier was not rated."""
 
     on_time_rate = serializers.CharField(allow_null=True)
     fill_rate = serializers.CharField(allow_null=True)
     quality_rate = serializers.CharField(allow_null=True)
-    orders_counted = serializers.IntegerField()
+
+
+class OwnRatingOut(RatingOut):
+    """How the supplier has delivered, with the days that were counted; it is rated once a day."""
+
+    to = serializers.DateField(allow_null=True, help_text="The day before which the count ends.")
+    links = RatingLinksOut()
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields, with the one whose name is a word of Python."""
+        begin = serializers.DateField(
+            allow_null=True, help_text="The first day that is counted, by the clock of the supplier."
+        )
+        return {"from": begin, **super().get_fields()}
 
 
 class SupplierProfileOut(Representation):
@@ -116,7 +161,7 @@ class SupplierProfileOut(Representation):
     tax_rates = Document(TaxRateIn(many=True))
     order_settings = Computed(f"json_build_object({_SETTINGS})", OrderSettingsIn())
     buyer_groups = Computed(_GROUPS, BuyerGroupOut(many=True))
-    rating = Computed(RATING, RatingOut())
+    rating = Computed(_OWN_RATING, OwnRatingOut())
 
     class Meta:
         model = SupplierProfile
@@ -128,6 +173,7 @@ class SupplierProfileOut(Representation):
             "order_settings", "buyer_groups", "qualification_status", "rating", "created_at", "updated_at", "version",
         )  # fmt: skip
         blank_as_null = ("trade_name", "country")
+        unversioned = "t.rated_until::text"
         example: Any = {
             **SupplierProfileIn.Meta.example,
             "order_settings": {**DEFAULTS, **OrderSettingsIn.Meta.example},

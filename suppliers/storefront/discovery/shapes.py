@@ -15,7 +15,7 @@ from api.shapes import Selection
 from core.conditions import TENANT, Condition
 from core.pipeline import Call, Rows, Statement
 from suppliers.company.folding import folded_sql
-from suppliers.company.representations import RATING
+from suppliers.company.representations import rating_sql
 from suppliers.company.states import Qualification
 from suppliers.marketplace.queries import ACROSS
 from suppliers.marketplace.searching import numbered
@@ -36,7 +36,8 @@ def _suppliers(name: str, name_sort: str, words: str, which: str) -> str:
 SELECT f.tenant_id AS id, {name} AS legal_name, nullif(f.trade_name, '') AS trade_name, nullif(f.country, '') AS country,
        f.registrations, f.categories, f.ships_to, f.currencies, f.payment_terms, f.min_order_value,
        NULL::jsonb AS contacts, NULL::jsonb AS tax_rates, {_STATUS} AS qualification_status, f.created_at, f.updated_at,
-       {words} AS words, {name_sort} AS name_sort, NULL::uuid AS merged_into
+       {words} AS words, {name_sort} AS name_sort, NULL::uuid AS merged_into, f.on_time_rate, f.fill_rate, f.quality_rate,
+       f.orders_counted
 FROM suppliers_supplierprofile f JOIN organizations_tenant n ON n.id = f.tenant_id
 WHERE n.status <> 'closed' AND 'supplier' = ANY(n.kinds) AND {which}
 """
@@ -54,7 +55,8 @@ _EVERY_MANAGED: Final = f"""
 SELECT f.supplier_id AS id, f.legal_name, NULL AS trade_name, f.country, f.registrations, '[]'::jsonb AS categories,
        '[]'::jsonb AS ships_to, f.currencies, f.payment_terms, NULL::jsonb AS min_order_value, f.contacts, f.tax_rates,
        '{MANAGED}' AS qualification_status, f.created_at, f.updated_at, {_WORDS_OF_MANAGED} AS words,
-       lower(f.legal_name) COLLATE "C" AS name_sort, n.merged_into_id AS merged_into
+       lower(f.legal_name) COLLATE "C" AS name_sort, n.merged_into_id AS merged_into,
+       NULL::numeric AS on_time_rate, NULL::numeric AS fill_rate, NULL::numeric AS quality_rate, 0 AS orders_counted
 FROM suppliers_managedsupplier f JOIN organizations_tenant n ON n.id = f.supplier_id
 WHERE f.tenant_id = $1
 """
@@ -93,7 +95,7 @@ def _members(relationship: str, more: str) -> str:
     return f"""
 SELECT g.id, g.legal_name, g.trade_name, g.country, g.registrations, g.categories, g.ships_to, g.currencies,
        g.payment_terms, g.min_order_value, g.contacts, g.tax_rates, ({_LICENSES}) AS licenses, g.qualification_status,
-       ({RATING}) AS rating, ({relationship}) AS relationship,{more}
+       {rating_sql("g")} AS rating, ({relationship}) AS relationship,{more}
        {_INSTANT.format("g.created_at")} AS created_at, {_INSTANT.format("g.updated_at")} AS updated_at
 """
 

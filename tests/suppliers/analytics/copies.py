@@ -61,7 +61,7 @@ def _delivery(
         **_common(tenant_id, order, uuid5(key, "receipt"), one.at, "recorded"), delivery_id=key,
         representation={
             "received_at": rfc3339(one.at), "reverses": None,
-            "lines": [{"delivery_line_id": part["id"], "accepted": taken}],
+            "lines": [{"delivery_line_id": part["id"], "accepted": taken, "rejected": one.rejected}],
         },
     )  # fmt: skip
     return delivery, receipt

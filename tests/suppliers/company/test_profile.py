@@ -33,7 +33,8 @@ def test_profile_without_anything_stored_is_the_tenants(tenant: Any, api: Api) -
         str(tenant.id), tenant.name, None, 1,
     )  # fmt: skip
     assert (found["qualification_status"], found["order_settings"]) == ("registered", dict(DEFAULTS))
-    assert found["rating"] == {"on_time_rate": None, "fill_rate": None, "quality_rate": None, "orders_counted": 0}
+    rates = dict.fromkeys(("on_time_rate", "fill_rate", "quality_rate"))
+    assert found["rating"] == {"from": None, "to": None, **rates, "orders_counted": 0, "links": rates}
     assert (found["licenses"], found["buyer_groups"], found["bank_account"]) == ([], [], None)
     assert api.get(ME, headers={"If-None-Match": '"1"'}).status_code == 304
     assert stored(tenant) is None
