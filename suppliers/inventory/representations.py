@@ -3,12 +3,13 @@
 from rest_framework import serializers
 
 from api.postal import AddressIn
-from api.representations import BlankAsNull, Computed, Document, Instant, Representation
+from api.representations import BlankAsNull, Computed, Document, Instant, OpenChoice, Representation
 from core.conditions import TENANT
 from suppliers.catalog.availability import totals_sql
 
 from .models import Lot, StockLevel, StockMovement, StockPlace
 from .recalls.representations import RECALL_OF_LOT, RECALL_TAG, RecallOut
+from .states import ReservationKind
 
 _ITEM = f"FROM suppliers_stockitem i WHERE i.tenant_id = {TENANT} AND i.id = t.product_id"
 _SKU = (
@@ -122,6 +123,16 @@ class PromisableStockOut(Representation):
         )  # fmt: skip
 
 
+# What accepted orders still bring of a level's product to its place, over all lots: a lot is known when the goods come.
+_COMING_TO_LEVEL = (
+    "(SELECT coalesce(sum(l.accepted + l.backordered - l.received), 0)::bigint FROM suppliers_purchaseorderline l"
+    " CROSS JOIN LATERAL (SELECT o.status, o.delivery_location_id FROM suppliers_purchaseorder o"
+    f" WHERE o.tenant_id = {TENANT} AND o.id = l.order_id OFFSET 0) o"
+    f" WHERE l.tenant_id = {TENANT} AND l.product_id = t.product_id AND l.accepted + l.backordered > l.received"
+    " AND o.status IN ('accepted', 'change_proposed') AND o.delivery_location_id = t.location_id)"
+)
+
+
 class StockLevelOut(Representation):
     """What is on hand of one product at one location, of one lot where the product has lots; in base units."""
 
@@ -135,15 +146,77 @@ class StockLevelOut(Representation):
     lot_status = Computed(f"SELECT l.status {_LOT}", serializers.CharField(allow_null=True))
     expiry_date = Computed(f"SELECT l.expiry_date {_LOT}", serializers.DateField(allow_null=True))
     sellable = Computed(SELLABLE, serializers.IntegerField(help_text="What can be promised today."))
+    incoming = Computed(
+        _COMING_TO_LEVEL,
+        serializers.IntegerField(
+            help_text="What the tenant's own accepted orders still bring of the product to the location, of whatever lot."
+        ),
+    )
 
     class Meta:
         model = StockLevel
-        fields = (
+        fields: tuple[str, ...] = (
             "id", "product_id", "supplier_id", "supplier_sku", "location_id", "location_name", "lot_id", "lot_number", "lot_status",
-            "expiry_date", "on_hand", "reserved", "sellable", "low_stock_threshold", "last_counted_at", "created_at",
-            "updated_at", "version",
+            "expiry_date", "on_hand", "reserved", "sellable", "incoming", "low_stock_threshold", "last_counted_at",
+            "created_at", "updated_at", "version",
         )  # fmt: skip
-        unversioned = f"left(md5(json_build_array({SELLABLE}, (SELECT l.version {_LOT}), (SELECT o.name {_PLACE}), {_SKU})::text), 12)"
+        unversioned = (
+            f"left(md5(json_build_array({SELLABLE}, {_COMING_TO_LEVEL}, (SELECT l.version {_LOT}),"
+            f" (SELECT o.name {_PLACE}), {_SKU})::text), 12)"
+        )
+
+
+_HOLDS = f"""(
+SELECT coalesce(json_agg(json_build_object('type', h.type, 'reason', h.reason) ORDER BY h.type), '[]') FROM (
+  SELECT 'lot_' || l.status AS type, nullif(l.status_reason, '') AS reason {_LOT} AND l.status <> 'released'
+  UNION ALL SELECT 'lot_expired', NULL {_LOT} AND l.expiry_date < {_TODAY}
+  UNION ALL SELECT 'place_not_sellable', NULL FROM suppliers_stockplace s
+    WHERE s.tenant_id = {TENANT} AND s.location_id = t.location_id AND NOT s.sellable) h)"""
+SHOWN_RESERVATIONS = 100
+_OPEN = f"""(
+SELECT coalesce(json_agg(json_build_object('id', r.id, 'buyer_id', r.buyer_id, 'kind', r.kind, 'base_quantity', r.base_quantity,
+    'expires_at', r.expires_at, 'purchase_order_line_id', r.purchase_order_line_id) ORDER BY r.ends, r.id), '[]')
+FROM (SELECT a.reservation_id AS id, a.buyer_tenant_id AS buyer_id, a.kind, a.base_quantity, a.expires_at AS ends,
+    to_char(a.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS expires_at, (SELECT r.purchase_order_line_id
+      FROM suppliers_reservation r WHERE r.tenant_id = {TENANT} AND r.id = a.reservation_id) AS purchase_order_line_id
+  FROM suppliers_allocation a WHERE a.tenant_id = {TENANT} AND a.level_id = t.id AND a.status = 'active'
+    AND (a.expires_at IS NULL OR a.expires_at > now()) ORDER BY a.expires_at, a.reservation_id LIMIT {SHOWN_RESERVATIONS}) r)"""
+
+
+class HoldOut(serializers.Serializer[None]):
+    """Why nothing of a level can be promised."""
+
+    type = OpenChoice(
+        choices=[*((one, one) for one in ("lot_quarantined", "lot_recalled", "lot_expired", "place_not_sellable"))]
+    )
+    reason = serializers.CharField(allow_null=True, help_text="What was said when the lot was quarantined or recalled.")
+
+
+class OpenReservationOut(serializers.Serializer[None]):
+    """What an active reservation holds of a level, in base units; `id` is the reservation's."""
+
+    id = serializers.UUIDField()
+    buyer_id = serializers.UUIDField()
+    kind = OpenChoice(choices=ReservationKind.choices)
+    base_quantity = serializers.IntegerField()
+    expires_at = serializers.DateTimeField(allow_null=True, help_text="null: held for an order, until it is shipped.")
+    purchase_order_line_id = serializers.UUIDField(allow_null=True)
+
+
+class StockLevelInFullOut(StockLevelOut):
+    """A level with what keeps it from being sold, and what is reserved of it."""
+
+    holds = Computed(_HOLDS, HoldOut(many=True))
+    reservations = Computed(
+        _OPEN,
+        OpenReservationOut(
+            many=True, help_text=f"The first {SHOWN_RESERVATIONS} that end; the list of reservations has all of them."
+        ),
+    )
+
+    class Meta(StockLevelOut.Meta):
+        fields = (*StockLevelOut.Meta.fields, "holds", "reservations")
+        unversioned = f"left(md5({StockLevelOut.Meta.unversioned} || {_HOLDS}::text || {_OPEN}::text), 12)"
 
 
 class LotOut(Representation):

@@ -41,7 +41,14 @@ from .refusals import (
     WithdrawalNotPermitted,
     WrongSerial,
 )
-from .representations import LotOut, PromisableStockOut, StockLevelOut, StockLocationOut, StockMovementOut
+from .representations import (
+    LotOut,
+    PromisableStockOut,
+    StockLevelInFullOut,
+    StockLevelOut,
+    StockLocationOut,
+    StockMovementOut,
+)
 from .reservations.filters import ReservationFilters
 from .reservations.representations import ReservationOut
 from .serializers import AdjustmentIn, LotChangeIn, StockLocationIn, TransferIn
@@ -98,7 +105,11 @@ class StockLevelViewSet(InventoryViewSet):
             "List stock levels",
             "One for each product, location and lot. `sellable` is what can be promised today.",
         ),
-        "retrieve": Operation("Get a stock level"),
+        "retrieve": Operation(
+            "Get a stock level",
+            "With what keeps it from being sold in `holds`, and the active reservations.",
+            answer=StockLevelInFullOut,
+        ),
     }
 
 
