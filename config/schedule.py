@@ -40,6 +40,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "suppliers.send_notification_mails": 30,
     "suppliers.tell_expiries": 3600,
     "suppliers.refresh_availability": 300,
+    "suppliers.refresh_shelf_life": 1800,
     "suppliers.scan_files": 5,
     "suppliers.sweep_files": 60,
     "suppliers.sweep_reports": 60,

@@ -36,6 +36,7 @@ __all__ = [
     "keep_notifications",
     "rate_suppliers",
     "refresh_availability",
+    "refresh_shelf_life",
     "review_alerts",
     "scan_files",
     "send_notification_mails",
@@ -128,6 +129,12 @@ def tell_promotions() -> None:
 def refresh_availability() -> None:
     """Look again at products whose lots have expired; runs every five minutes."""
     availability_sweep.refresh_availability(at=clock.now(), go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.refresh_shelf_life", ignore_result=True, acks_late=False)
+def refresh_shelf_life() -> None:
+    """Look again at products whose lots last too short to be sold from today on; runs every half hour."""
+    availability_sweep.refresh_shelf_life(at=clock.now(), go_on=until(SLICE_SECONDS))
 
 
 @shared_task(name="suppliers.keep_movements", ignore_result=True, acks_late=False)

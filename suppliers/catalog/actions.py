@@ -90,7 +90,7 @@ def replace_product(actor: Actor, product: Product, data: Mapping[str, Any], at:
     packagings.apply(product, plan.packs, at=at)
     search_index.replace_words(product, gtins_of(data))
     _show(product)
-    if plan.packs.differ:
+    if plan.moves_the_band:
         run(availability.refresh_calls(product.tenant_id, [product.id], at))
     ledger.record_many(actor=actor, occurrences=occurrences_of(product, plan.told), at=at)
     counters.count_moved(product, before)

@@ -19,11 +19,19 @@ from core.pipeline import Call, Statement
 RULE: Final = "availability"
 
 
+def least_rest_sql(product: str, tenant: str = TENANT) -> str:
+    """Write the SELECT of the `days` for which goods of a product must still last to be sold; 0 where it names none."""
+    return (
+        f"SELECT coalesce((SELECT m.min_remaining_shelf_life_days FROM suppliers_product m WHERE m.tenant_id = {tenant}"
+        f" AND m.id = {product}), 0) AS days"
+    )
+
+
 def totals_sql(product: str, at: str = "now()", tenant: str = TENANT) -> str:
     """Write the SELECT of a product's stock over all locations: on_hand, reserved, sellable, thresholds; in base units.
 
-    A lot is sold through the day of its expiry at its location. The zone is looked up only where it could matter: no place is
-    further ahead than the day after that of UTC.
+    A lot is sold while it still lasts for the product's least remaining shelf life, by the date at its location, the day of
+    its expiry included. The zone is looked up only where it could matter: no place is further ahead than the day after that of UTC.
     """
     zone = (
         "SELECT coalesce(NULLIF(o.time_zone, ''), n.time_zone) FROM organizations_location o"
@@ -36,9 +44,11 @@ def totals_sql(product: str, at: str = "now()", tenant: str = TENANT) -> str:
     return (
         "SELECT coalesce(sum(v.on_hand), 0)::bigint AS on_hand, coalesce(sum(v.reserved), 0)::bigint AS reserved,"
         " coalesce(sum(CASE WHEN NOT coalesce(s.sellable, true) OR coalesce(l.status <> 'released', false) THEN 0"
-        f" WHEN l.expiry_date <= ({at} AT TIME ZONE 'UTC')::date AND l.expiry_date < ({at} AT TIME ZONE ({zone}))::date THEN 0"
+        f" WHEN l.expiry_date - d.days <= ({at} AT TIME ZONE 'UTC')::date"
+        f" AND l.expiry_date - d.days < ({at} AT TIME ZONE ({zone}))::date THEN 0"
         f" WHEN v.reserved = 0 THEN v.on_hand ELSE v.on_hand - v.reserved + ({lapsed}) END), 0)::bigint AS sellable,"
-        " coalesce(sum(v.low_stock_threshold), 0)::bigint AS thresholds FROM suppliers_stocklevel v"
+        " coalesce(sum(v.low_stock_threshold), 0)::bigint AS thresholds"
+        f" FROM ({least_rest_sql(product, tenant)}) d CROSS JOIN suppliers_stocklevel v"
         f" LEFT JOIN suppliers_stockplace s ON s.tenant_id = v.tenant_id AND s.location_id = v.location_id AND s.tenant_id = {tenant}"
         f" LEFT JOIN suppliers_lot l ON l.tenant_id = v.tenant_id AND l.id = v.lot_id AND l.tenant_id = {tenant}"
         f" WHERE v.tenant_id = {tenant} AND v.product_id = {product}"

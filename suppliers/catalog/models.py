@@ -110,6 +110,11 @@ class Product(TenantOwned, LifecycleModel):
         ]
         # One for each sort and filter, the tenant first and the key last; a backward scan serves the other direction.
         indexes = [
+            models.Index(
+                fields=["tenant", "min_remaining_shelf_life_days"],
+                condition=Q(min_remaining_shelf_life_days__gt=0),
+                name="suppliers_product_least_rest",
+            ),
             models.Index(fields=["tenant", "created_at", "id"], condition=_LIVE, name="suppliers_product_by_created"),
             models.Index(fields=["tenant", "updated_at", "id"], condition=_LIVE, name="suppliers_product_by_updated"),
             models.Index(fields=["tenant", "name_sort", "id"], condition=_LIVE, name="suppliers_product_by_name"),

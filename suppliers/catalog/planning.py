@@ -21,6 +21,11 @@ class Replacement(NamedTuple):
     packs: packagings.Plan
 
     @property
+    def moves_the_band(self) -> bool:
+        """Whether the same stock may be in another band of availability now."""
+        return self.packs.differ or "min_remaining_shelf_life_days" in self.changed
+
+    @property
     def differs(self) -> bool:
         """Tell whether there is any change."""
         return bool(self.changed) or self.packs.differ

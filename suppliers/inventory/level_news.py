@@ -43,7 +43,7 @@ def _quantities(level: "Level", by: str, at: datetime) -> dict[str, Any]:
         "location_id": str(level.row.location_id),
         "on_hand": level.on_hand,
         "reserved": level.reserved,
-        "sellable": level.sellable(None, 0, at),
+        "sellable": level.sellable(None, level.row.least_rest_days, at),
         "by": by,
     }
 

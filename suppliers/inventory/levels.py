@@ -35,7 +35,7 @@ _DEFAULT = "(SELECT f.low_stock_default FROM suppliers_notificationpreference f 
 class LevelRow(NamedTuple):
     """A level, its lot, and where it lies; `is_open` says that lot and place may be sold.
 
-    `low_stock_threshold` is the level's own, else what the tenant has settled for all that have none.
+    `least_rest_days` is for how long its goods must still last to be sold today. `low_stock_threshold` is the level's own, else what the tenant has settled for all that have none.
     """
 
     id: UUID
@@ -47,6 +47,7 @@ class LevelRow(NamedTuple):
     is_recalled: bool
     is_open: bool
     time_zone: str
+    least_rest_days: int
     on_hand: int
     reserved: int
     low_stock_threshold: int | None
@@ -75,6 +76,9 @@ def _read(condition: str) -> Statement:
         " coalesce(l.status = 'recalled', false) AS is_recalled,"
         " coalesce(l.status = 'released', true) AND coalesce(s.sellable, true) AS is_open,"
         " coalesce(NULLIF(o.time_zone, ''), n.time_zone) AS time_zone,"
+        " coalesce((SELECT p.min_remaining_shelf_life_days FROM suppliers_product p WHERE p.tenant_id = $1 AND p.id = v.product_id),"
+        " (SELECT i.min_remaining_shelf_life_days FROM suppliers_stockitem i WHERE i.tenant_id = $1 AND i.id = v.product_id), 0)"
+        " AS least_rest_days,"
         f" v.on_hand, v.reserved, coalesce(v.low_stock_threshold, {_DEFAULT}) AS low_stock_threshold, v.told_at, v.created_at"
         " FROM suppliers_stocklevel v JOIN organizations_tenant n ON n.id = v.tenant_id"
         " JOIN organizations_location o ON o.tenant_id = v.tenant_id AND o.id = v.location_id AND o.tenant_id = $1"

@@ -27,9 +27,14 @@ _TODAY = (
     "(now() AT TIME ZONE (SELECT coalesce(NULLIF(o.time_zone, ''), n.time_zone) FROM organizations_location o"
     f" JOIN organizations_tenant n ON n.id = o.tenant_id WHERE o.tenant_id = {TENANT} AND o.id = t.location_id))::date"
 )
+# For how many days goods of a level must still last to be sold.
+_REST = (
+    f"coalesce((SELECT p.min_remaining_shelf_life_days FROM suppliers_product p WHERE p.tenant_id = {TENANT} AND p.id = t.product_id),"
+    f" (SELECT i.min_remaining_shelf_life_days {_ITEM}), 0)"
+)
 SELLABLE = (
     f"CASE WHEN EXISTS (SELECT 1 FROM suppliers_stockplace s WHERE s.tenant_id = {TENANT} AND s.location_id = t.location_id"
-    f" AND NOT s.sellable) OR EXISTS (SELECT 1 {_LOT} AND (l.status <> 'released' OR l.expiry_date < {_TODAY})) THEN 0"
+    f" AND NOT s.sellable) OR EXISTS (SELECT 1 {_LOT} AND (l.status <> 'released' OR l.expiry_date - {_REST} < {_TODAY})) THEN 0"
     f" ELSE t.on_hand - t.reserved + coalesce(({_LAPSED}), 0) END::bigint"
 )
 
@@ -170,6 +175,7 @@ _HOLDS = f"""(
 SELECT coalesce(json_agg(json_build_object('type', h.type, 'reason', h.reason) ORDER BY h.type), '[]') FROM (
   SELECT 'lot_' || l.status AS type, nullif(l.status_reason, '') AS reason {_LOT} AND l.status <> 'released'
   UNION ALL SELECT 'lot_expired', NULL {_LOT} AND l.expiry_date < {_TODAY}
+  UNION ALL SELECT 'shelf_life_too_short', NULL {_LOT} AND l.expiry_date >= {_TODAY} AND l.expiry_date - {_REST} < {_TODAY}
   UNION ALL SELECT 'place_not_sellable', NULL FROM suppliers_stockplace s
     WHERE s.tenant_id = {TENANT} AND s.location_id = t.location_id AND NOT s.sellable) h)"""
 SHOWN_RESERVATIONS = 100
@@ -183,12 +189,13 @@ FROM (SELECT a.reservation_id AS id, a.buyer_tenant_id AS buyer_id, a.kind, a.ba
     AND (a.expires_at IS NULL OR a.expires_at > now()) ORDER BY a.expires_at, a.reservation_id LIMIT {SHOWN_RESERVATIONS}) r)"""
 
 
+_HOLD_TYPES = ("lot_quarantined", "lot_recalled", "lot_expired", "shelf_life_too_short", "place_not_sellable")
+
+
 class HoldOut(serializers.Serializer[None]):
     """Why nothing of a level can be promised."""
 
-    type = OpenChoice(
-        choices=[*((one, one) for one in ("lot_quarantined", "lot_recalled", "lot_expired", "place_not_sellable"))]
-    )
+    type = OpenChoice(choices=[*((one, one) for one in _HOLD_TYPES)])
     reason = serializers.CharField(allow_null=True, help_text="What was said when the lot was quarantined or recalled.")
 
 

@@ -58,15 +58,15 @@ def write(actor: Actor, works: Sequence[Created | Replaced], at: datetime) -> No
             *search_index.replace_all_calls(actor.tenant_id, [(work.product, gtins_of(work.data)) for work in works]),
         ]
         calls += market_calls(actor.tenant_id, [work.product.id for work in replaced if work.product.offered])
-        repacked = [work.product.id for work in replaced if work.plan.packs.differ]
-        calls += availability.refresh_calls(actor.tenant_id, repacked, at)
+        moved = [work.product.id for work in replaced if work.plan.moves_the_band]
+        calls += availability.refresh_calls(actor.tenant_id, moved, at)
         told = [*map(_occurrence, created), *(one for work in replaced for one in _occurrences(work))]
-        moved = Counter((work.before, work.product.status) for work in replaced)
+        turned = Counter((work.before, work.product.status) for work in replaced)
         run(
             [
                 *calls,
                 *ledger.statements_of_many(actor=actor, occurrences=told, at=at),
-                *counters.count_calls(actor.tenant_id, Counter(work.product.status for work in created), moved),
+                *counters.count_calls(actor.tenant_id, Counter(work.product.status for work in created), turned),
             ]
         )
 

@@ -52,7 +52,7 @@ def level(product: UUID, number: int, on_hand: int, reserved: int) -> Level:
     """A level of a lot at the place."""
     expiry = (AT + timedelta(days=400 + number)).date().isoformat()
     row = LevelRow(
-        uuid7(), product, PLACE, uuid7(), f"L{number}", expiry, False, True, "UTC", on_hand, reserved, None, None, AT
+        uuid7(), product, PLACE, uuid7(), f"L{number}", expiry, False, True, "UTC", 0, on_hand, reserved, None, None, AT
     )  # fmt: skip
     return Level(row, on_hand, reserved)
 

@@ -8,7 +8,7 @@ from django.db import connections
 from core import clock
 from core.db import tenant_context
 from suppliers.catalog.models import Product
-from suppliers.inventory.availability_sweep import refresh_availability
+from suppliers.inventory.availability_sweep import refresh_availability, refresh_shelf_life
 from suppliers.inventory.models import Lot, Reservation, StockLevel
 from suppliers.inventory.sweeping import expire_reservations, tell_levels
 from tests import factories
@@ -244,4 +244,36 @@ def test_writers_at_once_leave_the_band_of_the_last(shelf, buyer):
 
     assert race(lambda: release(0), lambda: release(1)) == [[204] * 8] * 2
     assert {band(shelf, product) for product, _ in items} == {"available"}
+    assert broken(shelf, buyer) == []
+
+
+def test_goods_are_available_while_they_last_as_long_as_their_product_asks(shelf, buyer):
+    today = clock.now().date()
+    product = shelf.product(tracking="lot", shelf_life_days=400, min_remaining_shelf_life_days=30)
+    level = shelf.stock(product, 4, lot="L1", expiry=today + timedelta(29), place=shelf.place(zone="UTC"))
+    shelf.offer(product)
+    assert band(shelf, product) == "unavailable"
+    found = shelf.api.get(f"/v1/inventory/levels/{level}").json()["data"]
+    assert (found["sellable"], found["holds"]) == (0, [{"type": "shelf_life_too_short", "reason": None}])
+    stock = shelf.api.get(f"/v1/products/{product['id']}?include=stock").json()["data"]["stock"]
+    assert stock == {"on_hand": 4, "reserved": 0, "sellable": 0}
+    refused(buyer.api.post(PATH, json=body(shelf, (product, 1))), 409, "insufficient_stock")
+
+    changed = products.body(
+        supplier_sku=product["supplier_sku"], packagings=product["packagings"], tracking="lot", shelf_life_days=400,
+        min_remaining_shelf_life_days=20,
+    )  # fmt: skip
+    assert shelf.api.put(f"/v1/products/{product['id']}", json=changed).status_code == 200
+    assert band(shelf, product) == "available"
+    noon = datetime(today.year, today.month, today.day, 12, tzinfo=UTC)
+    refresh_shelf_life(at=noon + timedelta(9))
+    assert band(shelf, product) == "available"
+    assert refresh_shelf_life(at=noon + timedelta(10)) >= 1
+    assert band(shelf, product) == "unavailable"
+    batch = {"items": [changed | {"min_remaining_shelf_life_days": 10}], "mode": "merge"}
+    assert shelf.api.post("/v1/products/bulk", json=batch).json()["data"]["updated"] == 1
+    assert band(shelf, product) == "available"
+    adjust(shelf, line(product, place(shelf), 3, lot_number="L2", expiry_date=str(today + timedelta(9))))
+    told = facts(shelf, "stock.level_changed")[-1].data
+    assert (told["on_hand"], told["sellable"]) == (3, 0)
     assert broken(shelf, buyer) == []
