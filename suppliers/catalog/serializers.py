@@ -17,6 +17,8 @@ DAYS_MAX = 36_500
 COLDEST, WARMEST = Decimal("-273.1"), Decimal("999.9")
 
 _RATIO = re.compile(r"[1-9]\d{0,5}:[1-9]\d{0,5}")
+_BASIC_UDI_DI = re.compile(r"[A-Za-z0-9+*$%/.-]{6,25}")
+_SRN = re.compile(r"[A-Z]{2}-(MF|AR|IM|PR)-[0-9]{9}")
 _TAX_CATEGORY = re.compile(r"[A-Za-z0-9_.-]{1,20}")
 
 
@@ -48,13 +50,19 @@ class PackagingIn(StrictSerializer):
 
 
 class UdiIn(StrictSerializer):
-    """The device identifier of a UDI, and the risk class of the device."""
+    """The device identifier of a UDI, and the risk class of the device.
+
+    `basic_udi_di` names the model in EUDAMED, `srn` its manufacturer there; both are left out where they are not given.
+    Source: Regulation (EU) 2017/745, article 31 and annex VI.
+    """
 
     issuing_agency = serializers.ChoiceField(choices=states.IssuingAgency.choices)
     device_identifier = serializers.CharField(max_length=50)
     device_class = serializers.ChoiceField(
         choices=vocabularies.DEVICE_CLASSES, required=False, allow_null=True, default=None
     )
+    basic_udi_di = PatternField(_BASIC_UDI_DI, "a Basic UDI-DI", required=False, allow_null=True, allow_blank=True)
+    srn = PatternField(_SRN, "an SRN such as DE-MF-000012345", required=False, allow_null=True, allow_blank=True)
 
     class Meta:
         example: ClassVar = {"issuing_agency": "GS1", "device_identifier": "04006381333931", "device_class": "I"}
@@ -62,7 +70,7 @@ class UdiIn(StrictSerializer):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["issuing_agency"] == states.IssuingAgency.GS1 and gtin14(attrs["device_identifier"]) is None:
             raise refusal("device_identifier", "A GS1 device identifier must be a GTIN.", "invalid_gtin")
-        return attrs
+        return {name: value for name, value in attrs.items() if value or name not in ("basic_udi_di", "srn")}
 
 
 class NationalCodeIn(StrictSerializer):

@@ -79,6 +79,7 @@ def replace_offer(actor: Actor, offer: Offer, data: Mapping[str, Any], at: datet
     :raises InvalidFields: the product has no such packaging.
     :raises InvalidTransition: the offer is archived, or publishing and hiding have addresses of their own.
     :raises FieldLocked: product and packaging stay once the offer was published.
+    :raises OfferIncomplete: it is published, and would have no price any more.
     :raises ModerationHold: staff hold the offer, which is not to be archived, nor to name another packaging.
     """
     wanted = data.get("status") or offer.status
@@ -97,6 +98,8 @@ def replace_offer(actor: Actor, offer: Offer, data: Mapping[str, Any], at: datet
         changed.append("status")
     if changed:
         offer.save_version(*changed, at=at)
+        if offer.status == OfferStatus.PUBLISHED and "tiers" in changed:
+            check_complete(offer, "price_resolvable")
         show(offer)
         record(actor, offer, OfferUpdated, at)
         if _LIMIT.keys() & {*changed}:

@@ -35,6 +35,12 @@ CHECKS: Final[Mapping[str, str]] = {
         f" AND l.id = e.price_list_id WHERE e.tenant_id = {TENANT} AND e.packaging_id = t.packaging_id AND l.on_market"
         f" AND (l.valid_from IS NULL OR l.valid_from <= {_TODAY}) AND (l.valid_to IS NULL OR l.valid_to > {_TODAY}))"
     ),
+    "media_scanned": (  # what was rejected is shown to nobody
+        "SELECT NOT EXISTS (SELECT 1 FROM suppliers_filebinding b JOIN suppliers_file f ON f.tenant_id = b.tenant_id"
+        f" AND f.id = b.file_id AND f.tenant_id = {TENANT} WHERE b.tenant_id = {TENANT}"
+        " AND (b.resource_id = t.product_id AND b.resource_type = 'product' OR b.resource_id = t.id AND b.resource_type = 'offer')"
+        " AND f.status IN ('awaiting_upload', 'scanning'))"
+    ),
     "supplier_qualified": f"SELECT {is_qualified(TENANT)}",
     "license_for_class": (
         f"SELECT (p.kind <> 'medicine' OR {has_license(TENANT, FOR_MEDICINES)})"
@@ -49,12 +55,12 @@ _CHECK = Statement.of(
 )
 
 
-def check_complete(offer: Offer) -> None:
-    """Refuse an offer that lacks something.
+def check_complete(offer: Offer, *names: str) -> None:
+    """Refuse an offer that lacks something, of the checks of these names or of all.
 
     :raises OfferIncomplete: names each check that fails.
     """
     (found,) = run([Call(_CHECK, [str(offer.tenant_id), str(offer.id)])])
     failed = [name for name, passed in zip(CHECKS, found.row(), strict=True) if passed != b"t"]
-    if failed:
+    if failed := [name for name in failed if name in (names or CHECKS)]:
         raise OfferIncomplete(checks=failed)

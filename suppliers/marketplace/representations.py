@@ -28,6 +28,7 @@ _EXCLUDED = (
     "SELECT coalesce(json_agg(x.member_tenant_id ORDER BY x.member_tenant_id), '[]') FROM suppliers_offerexclusion x"
     f" WHERE x.tenant_id = {TENANT} AND x.offer_id = t.id"
 )
+_PRICE = "CASE WHEN jsonb_array_length(t.tiers) = 1 AND t.tiers -> 0 ->> 'min_quantity' = '1' THEN t.tiers -> 0 ->> 'unit_price' END"
 _CHECKS = ", ".join(f"json_build_object('name', '{name}', 'passed', ({sql}))" for name, sql in CHECKS.items())
 
 
@@ -71,6 +72,9 @@ class OfferOut(Representation):
 
     product_id = serializers.UUIDField()
     packaging_id = serializers.UUIDField()
+    price = Computed(
+        _PRICE, serializers.CharField(allow_null=True, help_text="The unit price where it is one for all quantities.")
+    )
     tiers = Document(TierIn(many=True))
     countries = serializers.ListField(child=serializers.CharField())
     allocation = Computed(_LIMIT, ShortageLimitIn(allow_null=True))
@@ -81,7 +85,7 @@ class OfferOut(Representation):
     class Meta:
         model = Offer
         fields = (
-            "id", "product_id", "packaging_id", "title", "status", "currency", "tiers", "price_base_quantity",
+            "id", "product_id", "packaging_id", "title", "status", "currency", "price", "tiers", "price_base_quantity",
             "min_order_quantity", "max_order_quantity", "lead_time_days", "stock_policy", "fixed_quantity",
             "min_remaining_shelf_life_days", "countries", "valid_from", "valid_to", "allocation", "visibility", "checks", "hold",
             "created_at", "updated_at", "version",

@@ -1,5 +1,6 @@
 """Bodies of offers."""
 
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from rest_framework import serializers
@@ -41,6 +42,10 @@ class OfferIn(StrictSerializer):
     packaging_id = serializers.UUIDField()
     title = serializers.CharField(max_length=255, required=False, allow_null=True, allow_blank=True, default="")
     currency = CurrencyField(required=False, allow_null=True, allow_blank=True, default="")
+    price = serializers.DecimalField(
+        max_digits=19, decimal_places=6, min_value=Decimal(0), required=False, allow_null=True, default=None,
+        help_text="The unit price of any quantity, in place of `tiers`.",
+    )  # fmt: skip
     tiers: Any = serializers.ListSerializer(child=TierIn(), max_length=20, required=False, default=list)
     price_base_quantity = serializers.IntegerField(min_value=1, max_value=1_000_000, default=1)
     min_order_quantity = _packs()
@@ -76,6 +81,7 @@ class OfferIn(StrictSerializer):
         if least and most and most < least:
             raise refusal("max_order_quantity", "Must not be below min_order_quantity.", "min_value")
         check_period(attrs)
+        attrs["tiers"] = _tiers(attrs.pop("price"), attrs["tiers"])
         if attrs["tiers"] and not attrs["currency"]:
             raise refusal("currency", "A price needs its currency.", "required")
         steps = [tier["min_quantity"] for tier in attrs["tiers"]]
@@ -84,6 +90,16 @@ class OfferIn(StrictSerializer):
         if (attrs["stock_policy"] == StockPolicy.FIXED) != (attrs["fixed_quantity"] is not None):
             raise refusal("fixed_quantity", "Belongs to the stock policy fixed, which needs it.", "invalid")
         return attrs
+
+
+def _tiers(price: Decimal | None, tiers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tiers, which a plain price stands for; an offer that is sent as it was read has both."""
+    if price is None:
+        return tiers
+    found = [{"min_quantity": 1, "unit_price": price}]
+    if tiers and tiers != found:
+        raise refusal("price", "Give either price or tiers.", "invalid")
+    return found
 
 
 class OfferCreateIn(OfferIn):

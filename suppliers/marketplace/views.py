@@ -41,11 +41,11 @@ class OfferViewSet(ApiViewSet):
         "update": Operation(
             "Replace an offer",
             "What the body leaves out takes its default; without `status` the status stays, `archived` ends the offer. "
-            "Product and packaging stay once it was published.",
+            "Product and packaging stay once it was published; a published offer keeps a price, its own or that of a list.",
             body=OfferIn,
             find=locked_offer,
             run=replace_offer,
-            errors=(InvalidFields, VersionConflict, InvalidTransition, FieldLocked, ModerationHold),
+            errors=(InvalidFields, VersionConflict, InvalidTransition, FieldLocked, ModerationHold, OfferIncomplete),
         ),
         "publish": Operation(
             "Publish an offer",

@@ -105,6 +105,12 @@ def test_create_records_one_thin_fact(api: Api, supplier: Tenant) -> None:
         ),
         ({"udi": {"issuing_agency": "GS1", "device_identifier": "123"}}, "udi.device_identifier", "invalid_gtin"),
         ({"udi": {"issuing_agency": "ISO", "device_identifier": "1"}}, "udi.issuing_agency", "invalid_choice"),
+        ({"udi": {"issuing_agency": "HIBCC", "device_identifier": "1", "srn": "DE-1"}}, "udi.srn", "invalid_format"),
+        (
+            {"udi": {"issuing_agency": "HIBCC", "device_identifier": "1", "basic_udi_di": "a b"}},
+            "udi.basic_udi_di",
+            "invalid_format",
+        ),
         ({"national_codes": [{"system": "PZN"}]}, "national_codes.0.value", "required"),
         ({"classifications": {"atc": "1234"}}, "classifications.atc", "invalid_format"),
         ({"classifications": {"unspsc": "421"}}, "classifications.unspsc", "invalid_format"),

@@ -30,7 +30,7 @@ def test_offer_from_draft_to_reservation_to_end(shelf, buyer, other):
     assert [tier["min_quantity"] for tier in offer["tiers"]] == [1, 10]
     assert {one["name"]: one["passed"] for one in offer["checks"]} == {
         "product_active": True, "not_held": True, "packaging_orderable": True, "still_valid": True, "price_resolvable": True,
-        "supplier_qualified": True, "license_for_class": True,
+        "media_scanned": True, "supplier_qualified": True, "license_for_class": True,
     }  # fmt: skip
     assert shelf.api.post(f"{OFFERS}/{offer['id']}/publish").json()["data"]["status"] == "published"
     refused(buyer.api.post(PATH, json=body(shelf, (product, 1))), 409, "offer_not_available")
@@ -118,7 +118,8 @@ def test_published_offer_keeps_its_product(shelf):
     given = {"product_id": other["id"], "packaging_id": other["packagings"][0]["id"]}
     found = refused(shelf.api.put(f"{OFFERS}/{offer['id']}", json=given), 409, "field_locked")
     assert found["fields"] == ["product_id", "packaging_id"]
-    same = {name: offer[name] for name in ("product_id", "packaging_id")} | {"title": "New", "version": 9}
+    kept = ("product_id", "packaging_id", "currency", "tiers")
+    same = {name: offer[name] for name in kept} | {"title": "New", "version": 9}
     refused(shelf.api.put(f"{OFFERS}/{offer['id']}", json=same), 409, "version_conflict")
     answer = shelf.api.put(f"{OFFERS}/{offer['id']}", json=same | {"version": 2})
     assert (answer.json()["data"]["title"], answer.json()["data"]["status"]) == ("New", "published")
@@ -183,3 +184,31 @@ def test_list_is_filtered_and_foreign_offers_do_not_exist(shelf):
         assert stranger.call(method, f"{OFFERS}/{one['id']}{path}").status_code == 404
     hospital = factories.as_member(factories.provision("provider"), ["supplier_admin"])
     refused(hospital.get(OFFERS), 403, "not_a_supplier")
+
+
+def test_plain_price_stands_for_one_tier(shelf, buyer):
+    offer = draft(shelf, shelf.product(), tiers=[], price="12.50")
+    assert (offer["price"], offer["tiers"]) == ("12.5", [{"min_quantity": 1, "unit_price": "12.5"}])
+    as_read = {name: offer[name] for name in ("product_id", "packaging_id", "title", "currency", "price", "tiers")}
+    answer = shelf.api.put(f"{OFFERS}/{offer['id']}", json=as_read)
+    assert (answer.status_code, answer.json()["data"]["version"]) == (200, 1)
+    found = refused(shelf.api.put(f"{OFFERS}/{offer['id']}", json=as_read | {"price": "1"}), 400, "validation_error")
+    assert [(one["field"], one["code"]) for one in found["errors"]] == [("price", "invalid")]
+    found = refused(
+        shelf.api.put(f"{OFFERS}/{offer['id']}", json=as_read | {"currency": None}), 400, "validation_error"
+    )
+    assert [(one["field"], one["code"]) for one in found["errors"]] == [("currency", "required")]
+    assert draft(shelf, shelf.product())["price"] is None
+
+
+def test_published_offer_keeps_a_price(shelf):
+    product = shelf.product()
+    offer = draft(shelf, product)
+    shelf.api.post(f"{OFFERS}/{offer['id']}/publish")
+    given = {name: offer[name] for name in ("product_id", "packaging_id")}
+    found = refused(shelf.api.put(f"{OFFERS}/{offer['id']}", json=given), 409, "offer_incomplete")
+    assert found["checks"] == ["price_resolvable"]
+    assert shelf.api.get(f"{OFFERS}/{offer['id']}").json()["data"]["tiers"] == offer["tiers"]
+    priced = {"prices": [{"packaging_id": offer["packaging_id"], "currency": "EUR", "tiers": offer["tiers"]}]}
+    assert shelf.api.put(f"/v1/products/{product['id']}/prices", json=priced).status_code == 200
+    assert shelf.api.put(f"{OFFERS}/{offer['id']}", json=given).json()["data"]["tiers"] == []
