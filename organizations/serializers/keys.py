@@ -5,8 +5,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer
+from api.serializers import StrictSerializer, refusal
 from organizations.actions.keys import OVERLAP_HOURS
+
+_OF_SYSTEMS = "supplier_integration"
 
 
 class ApiKeyIn(StrictSerializer):
@@ -17,6 +19,7 @@ class ApiKeyIn(StrictSerializer):
     roles = serializers.ListField(
         child=serializers.SlugField(max_length=60), min_length=1, max_length=20, required=False
     )
+    role = serializers.SlugField(max_length=60, required=False, help_text="One role, in place of `roles`.")
     scopes = serializers.ListField(
         child=serializers.CharField(max_length=80), min_length=1, max_length=100, required=False
     )
@@ -34,7 +37,21 @@ class ApiKeyIn(StrictSerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require name, partner and roles unless the key replaces another."""
+        if role := attrs.pop("role", None):
+            if "roles" in attrs:
+                raise refusal("role", "Give either role or roles.", "invalid")
+            attrs["roles"] = [role]
         missing = [name for name in ("name", "partner", "roles") if name not in attrs and "replaces" not in attrs]
         if missing:
             raise serializers.ValidationError(dict.fromkeys(missing, "This field is required."), code="required")
         return attrs
+
+
+class SupplierApiKeyIn(ApiKeyIn):
+    """A new API key of a supplier; one with scopes alone has the role of the supplier's systems."""
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Give the role that the scopes are part of where none is named."""
+        if "scopes" in attrs and not {"role", "roles", "replaces"} & attrs.keys():
+            attrs["roles"] = [_OF_SYSTEMS]
+        return super().validate(attrs)

@@ -11,7 +11,7 @@ from organizations.filters.keys import ApiKeyFilters
 from organizations.grants import GrantBeyondOwn, MakersMembership
 from organizations.policies import MachineScope, ScopeEscalation
 from organizations.representations.keys import ApiKeyOut, NewApiKeyOut, NewSupplierApiKeyOut, SupplierApiKeyOut
-from organizations.serializers.keys import ApiKeyIn
+from organizations.serializers.keys import ApiKeyIn, SupplierApiKeyIn
 
 MANAGE = "apikeys.manage"
 
@@ -70,6 +70,11 @@ class SupplierApiKeyViewSet(ApiKeyViewSet):
     }
     serializer_class = SupplierApiKeyOut
     operations = {
-        name: replace(one, scope="suppliers:keys", answer=NewSupplierApiKeyOut if one.answer else None)
+        name: replace(
+            one,
+            scope="suppliers:keys",
+            answer=NewSupplierApiKeyOut if one.answer else None,
+            body=SupplierApiKeyIn if one.body else None,
+        )
         for name, one in ApiKeyViewSet.declared.items()
     }

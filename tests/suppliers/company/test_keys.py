@@ -96,3 +96,23 @@ def test_replay_shows_no_secret() -> None:
 
     assert first["api_key"].startswith("hpk_live_")
     assert again == {**first, "api_key": None}
+
+
+def test_key_has_one_role_or_scopes_of_the_role_of_systems() -> None:
+    tenant = provision("supplier")
+    api = admin_of(tenant)
+    given = {"name": "Warehouse", "partner": f"partner-{suffix()}"}
+
+    by_role = api.post(KEYS, json=given | {"role": "supplier_catalog"})
+    by_scopes = api.post(KEYS, json=given | {"partner": f"partner-{suffix()}", "scopes": ["catalog:read"]})
+    both = api.post(KEYS, json=given | {"role": "supplier_catalog", "roles": ["supplier_catalog"]})
+    beyond = api.post(KEYS, json=given | {"partner": f"partner-{suffix()}", "scopes": ["suppliers:keys"]})
+    nothing = api.post(KEYS, json=given)
+
+    assert [one.status_code for one in (by_role, by_scopes)] == [201, 201]
+    assert by_role.json()["data"]["roles"] == ["supplier_catalog"]
+    found = by_scopes.json()["data"]
+    assert (found["roles"], found["scopes"]) == (["supplier_integration"], ["catalog.read"])
+    assert [(one["field"], one["code"]) for one in both.json()["errors"]] == [("role", "invalid")]
+    assert (beyond.status_code, beyond.json()["code"]) == (400, "validation_error")
+    assert [(one["field"], one["code"]) for one in nothing.json()["errors"]] == [("roles", "required")]
