@@ -140,6 +140,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Measure no coverage of what fixtures do, over and over the same: what they call has tests of its own."""
+    with untraced():
+        return (yield)
+
+
 @pytest.fixture(scope="session")
 def backends() -> Backends:
     """The servers of this run."""
