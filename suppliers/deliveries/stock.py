@@ -57,7 +57,7 @@ class Goods(NamedTuple):
 
     def days_of(self, line: PurchaseOrderLine, asked: int | None) -> int:
         """Return how many days the goods of a line must last; `asked` is what its order says."""
-        return least_days(asked, self.offers.get(str(line.offer_id)), self.days)
+        return least_days(asked, line.agreed_days, self.offers.get(str(line.offer_id)), self.days)
 
 
 _GOODS = Statement.of(

@@ -19,9 +19,12 @@ class Demand(NamedTuple):
     days: int
 
 
-def least_days(order: int | None, offer: int | None, product: int | None) -> int:
-    """Return how many days the goods of an order's line must last: as the order says, else its offer, else the product."""
-    return next((one for one in (order, offer, product) if one is not None), 0)
+def least_days(order: int | None, agreed: int | None, offer: int | None, product: int | None) -> int:
+    """Return how many days the goods of an order's line must last.
+
+    As the order says, else the agreement that its price is from, else its offer, else the product.
+    """
+    return next((one for one in (order, agreed, offer, product) if one is not None), 0)
 
 
 class Take(NamedTuple):

@@ -92,7 +92,10 @@ class Stock:
         offer = self.offers.get(line.offer_id) if line.offer_id else None
         product = self.goods[line.product_id] if line.product_id else None
         return fefo.least_days(
-            row.min_remaining_shelf_life_days, offer.days if offer else None, product.days if product else None
+            row.min_remaining_shelf_life_days,
+            line.agreed_days,
+            offer.days if offer else None,
+            product.days if product else None,
         )
 
     def of(self, line: PurchaseOrderLine) -> int:

@@ -27,7 +27,8 @@ class Agreed(NamedTuple):
     """A line of an agreement in force for a buyer; `agreement_id` is that of all its versions, `owner_id` the tenant that counts it.
 
     `tolerance_bp` is by how much more may be shipped than is accepted, in hundredths of a percent; `qty_tolerance_bp` and
-    `price_tolerance_bp` are what invoices are held against, null where the agreement says nothing.
+    `price_tolerance_bp` are what invoices are held against, `days` how long the goods must last; null where the agreement
+    says nothing.
     """
 
     id: UUID
@@ -38,13 +39,14 @@ class Agreed(NamedTuple):
     tolerance_bp: int
     qty_tolerance_bp: int | None
     price_tolerance_bp: int | None
+    days: int | None
 
 
 _AGREED: Final = Statement.of(
     "SELECT l.id, c.agreement_id, c.revision, l.line_no, c.owner_tenant_id AS owner_id,"
     " coalesce((c.representation ->> 'qty_tolerance_bp')::int, 0) AS tolerance_bp,"
     " (c.representation ->> 'qty_tolerance_bp')::int AS qty_tolerance_bp,"
-    " (c.representation ->> 'price_tolerance_bp')::int AS price_tolerance_bp"
+    " (c.representation ->> 'price_tolerance_bp')::int AS price_tolerance_bp, l.min_remaining_shelf_life_days AS days"
     " FROM suppliers_agreementaudience a"
     " JOIN suppliers_receivedagreement c ON c.tenant_id = a.tenant_id AND c.id = a.agreement_id AND c.tenant_id = $1 AND c.in_force"
     " JOIN suppliers_receivedagreementline l ON l.tenant_id = c.tenant_id AND l.document_id = c.id AND l.tenant_id = $1"
@@ -77,6 +79,7 @@ def note_agreements(lines: Sequence[PurchaseOrderLine], found: Rows) -> None:
                 "owner_id": str(agreed.owner_id),
                 "qty_tolerance_bp": agreed.qty_tolerance_bp,
                 "price_tolerance_bp": agreed.price_tolerance_bp,
+                "min_remaining_shelf_life_days": agreed.days,
             }
 
 

@@ -298,6 +298,11 @@ class PurchaseOrderLine(TenantOwned):
         return f"{self.line_no}"
 
     @property
+    def agreed_days(self) -> int | None:
+        """How many days the goods must last by the agreement that the price is from; None where it says nothing."""
+        return (self.agreement or {}).get("min_remaining_shelf_life_days")
+
+    @property
     def owed(self) -> int:
         """Base units that the buyer has kept and nobody has invoiced; nobody invoices what replaces goods that came back."""
         return 0 if self.price_source == RETURNED else self.received - self.returned - self.invoiced
