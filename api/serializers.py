@@ -2,6 +2,7 @@
 
 import difflib
 import threading
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
@@ -18,6 +19,7 @@ _of_thread = threading.local()
 _MOST_UNKNOWN = 20
 _MOST_LISTED = 30
 _LONGEST_NAME = 64
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 class StrictSerializer(serializers.Serializer[Any]):
@@ -98,6 +100,18 @@ class InstantField(serializers.DateTimeField):
         if not 1970 <= found.year < 2200:
             self.fail("range")
         return found
+
+
+class PrintedField(serializers.CharField):
+    """A text that stands on a label or a paper, such as the number of a lot: it holds only characters that can be seen."""
+
+    def to_internal_value(self, data: Any) -> str:
+        text: str = super().to_internal_value(data)
+        for character in text:
+            if unicodedata.category(character) in _UNSEEN:
+                message = f"Holds a character that cannot be seen: U+{ord(character):04X}."
+                raise serializers.ValidationError(message, code="invalid")
+        return text
 
 
 class CurrencyField(serializers.CharField):

@@ -1,9 +1,10 @@
 """GS1 element strings, as scanners read them from a DataMatrix or a GS1-128 label.
 
-Source: GS1 General Specifications, sections 3 (application identifiers), 7.2 (symbology identifiers, FNC1), 7.12 (dates).
+Source: GS1 General Specifications, sections 3 (application identifiers), 7.2 (symbology identifiers, FNC1), 7.11 (characters), 7.12 (dates).
 """
 
 import calendar
+import string
 from datetime import date
 from typing import Final
 
@@ -13,6 +14,8 @@ SEPARATOR: Final = "\x1d"  # FNC1 as scanners send it
 _SYMBOLOGIES: Final = ("]C1", "]d2", "]Q3", "]e0", "]J1")
 _FIXED: Final = {"00": 18, "01": 14, "11": 6, "17": 6}
 _VARIABLE: Final = {"10": 20, "21": 20}
+# Character set 82, section 7.11.
+_CHARACTERS: Final = frozenset(string.ascii_letters + string.digits + "!\"%&'()*+,-./_:;<=>?")
 NAMES: Final = {
     "00": "sscc", "01": "gtin", "10": "lot_number", "11": "manufacture_date", "17": "expiry_date", "21": "serial_number",
 }  # fmt: skip
@@ -61,6 +64,8 @@ def _read(identifier: str, value: str, today: date) -> str | date:
         raise InvalidScan(f"The value of {identifier} has {_FIXED[identifier]} digits.")
     if identifier in _VARIABLE and not 1 <= len(value) <= _VARIABLE[identifier]:
         raise InvalidScan(f"The value of {identifier} has 1 to {_VARIABLE[identifier]} characters.")
+    if not _CHARACTERS.issuperset(value):
+        raise InvalidScan(f"The value of {identifier} has a character that no GS1 label has.")
     if identifier == "01" and gtin14(value) is None:
         raise InvalidScan("The check digit of the GTIN is wrong.")
     if identifier == "00" and not has_gs1_check_digit(value):

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from api.postal import AddressIn
 from api.scans import read_scan
-from api.serializers import StrictSerializer, refusal
+from api.serializers import PrintedField, StrictSerializer, refusal
 from core.identifiers import gln, gtin14
 from core.time_zones import time_zones
 
@@ -37,9 +37,9 @@ class GoodsIn(StrictSerializer):
         default=None,
         help_text="Whose product it is, where a buyer names it by a GTIN that several suppliers have.",
     )
-    lot_number = _text(20)
+    lot_number = PrintedField(max_length=20, required=False, allow_null=True, allow_blank=True, default=None)
     serial_numbers = serializers.ListField(
-        child=serializers.CharField(max_length=20),
+        child=PrintedField(max_length=20),
         max_length=MOST_SERIALS,
         required=False,
         default=list,

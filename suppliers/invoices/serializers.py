@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer, refusal
+from api.serializers import PrintedField, StrictSerializer, refusal
 from core.canonical import decimal_text
 from suppliers.company.fields import WholeEntry, text
 from suppliers.inventory.serializers import QUANTITY_MAX
@@ -106,7 +106,7 @@ def _entries() -> Any:
 class InvoiceIn(StrictSerializer):
     """An invoice, a prepayment or a credit note for lines of an order."""
 
-    invoice_number = serializers.CharField(max_length=64)
+    invoice_number = PrintedField(max_length=64)
     type = serializers.ChoiceField(choices=InvoiceType.choices, default=InvoiceType.INVOICE.value)
     issue_date = serializers.DateField()
     due_date = serializers.DateField(

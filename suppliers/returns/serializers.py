@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Final
 from rest_framework import serializers
 
 from api.scans import read_scan
-from api.serializers import InstantField, StrictSerializer, refusal
+from api.serializers import InstantField, PrintedField, StrictSerializer, refusal
 from suppliers.company.fields import WholeEntry
 from suppliers.files.serializers import FileIdsField
 from suppliers.inventory.serializers import MOST_SERIALS, QUANTITY_MAX
@@ -37,7 +37,7 @@ def _quantity(**more: Any) -> serializers.IntegerField:
 
 def _serials(help_text: str) -> serializers.ListField:
     return serializers.ListField(
-        child=serializers.CharField(max_length=20), max_length=MOST_SERIALS, required=False, default=list, help_text=help_text
+        child=PrintedField(max_length=20), max_length=MOST_SERIALS, required=False, default=list, help_text=help_text
     )  # fmt: skip
 
 
@@ -52,7 +52,14 @@ class ReturnLineIn(WholeEntry):
     delivery_line_id = serializers.UUIDField()
     quantity = _quantity()
     unit = _unit()
-    lot_number = _text(20, help_text="The lot that goes back; by default the one that was received.")
+    lot_number = PrintedField(
+        max_length=20,
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        default="",
+        help_text="The lot that goes back; by default the one that was received.",
+    )
     serial_numbers = _serials("The units that go back; by default all that were accepted, if so many go back.")
     scan = _text(200, help_text="A GS1 element string in place of lot and serial number.")
     reason_code = serializers.ChoiceField(choices=Reason.choices)

@@ -5,8 +5,9 @@ from decimal import Decimal
 import pytest
 from django.core.validators import MaxLengthValidator, RegexValidator
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 
-from api.serializers import StrictSerializer, UnknownBodyField, read
+from api.serializers import PrintedField, StrictSerializer, UnknownBodyField, read
 from core.errors import InvalidFields
 from suppliers.catalog.serializers import ProductCreateIn, ProductIn
 from suppliers.catalog.states import Kind
@@ -132,3 +133,12 @@ def test_nothing_of_a_body_stays_for_the_next_one():
     assert read(WholeIn, {"name": "a", "part": {"size": 1}}) == {"name": "a", "part": {"size": 1}}
     assert faults({"part": {"size": "x"}})[1] == [("name", "required"), ("part.size", "invalid")]
     assert read(WholeIn, {"name": "b"}) == {"name": "b"}
+
+
+@pytest.mark.parametrize("text", ["A\x00B", "A\tB", "\u202eB", "A\u200b", "\ufffe", "A\u2028B"])
+def test_printed_number_holds_only_what_can_be_seen(text):
+    field = PrintedField(max_length=20)
+    with pytest.raises(ValidationError) as refused:
+        field.run_validation(text)
+    assert {one.code for one in refused.value.detail} <= {"invalid", "null_characters_not_allowed"}
+    assert field.run_validation("Lot Ä-1/2 é 批") == "Lot Ä-1/2 é 批"

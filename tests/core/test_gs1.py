@@ -42,6 +42,7 @@ def test_sscc_has_its_check_digit():
         ("", "empty"), ("]C1", "empty"), ("9912", "unknown"), (f"01{GTIN}01{GTIN}", "twice"), ("0104006381333932", "check digit"),
         ("010400638133393", "14 digits"), ("17281301", "no date"), ("17280230", "no date"), ("1728AB01", "6 digits"),
         ("10", "1 to 20"), ("10" + "x" * 21, "1 to 20"), ("00106141411234567898", "check digit"), ("x", "unknown"),
+        ("10   ", "character"), ("10A B", "character"), ("10é", "character"), ("21A\u202e", "character"), ("21#", "character"),
     ],
 )  # fmt: skip
 def test_bad_scans_say_why(scan, why):

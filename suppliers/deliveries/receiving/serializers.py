@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Final
 from rest_framework import serializers
 
 from api.scans import read_scan
-from api.serializers import InstantField, StrictSerializer, refusal
+from api.serializers import InstantField, PrintedField, StrictSerializer, refusal
 from suppliers.company.fields import WholeEntry
 from suppliers.deliveries.models import MOST_LINES
 from suppliers.deliveries.states import RejectionReason
@@ -44,12 +44,19 @@ class CountedLineIn(WholeEntry):
     rejection_reason = serializers.ChoiceField(
         choices=RejectionReason.choices, required=False, allow_null=True, default=None, help_text="Required if rejected."
     )  # fmt: skip
-    lot_number = _text(20, help_text="The lot that has come; by default the one that was shipped.")
+    lot_number = PrintedField(
+        max_length=20,
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        default="",
+        help_text="The lot that has come; by default the one that was shipped.",
+    )
     expiry_date = serializers.DateField(
         required=False, allow_null=True, default=None, help_text="The last day of use; by default that of the shipment."
     )
     serial_numbers = serializers.ListField(
-        child=serializers.CharField(max_length=20),
+        child=PrintedField(max_length=20),
         max_length=MOST_SERIALS,
         required=False,
         default=list,

@@ -1,5 +1,6 @@
 """An invoice from its issue to its release, as both sides read it."""
 
+from tests.suppliers.inventory.shelf import refused
 from tests.suppliers.invoices.bills import Desk
 
 
@@ -69,6 +70,11 @@ def test_more_than_was_shipped_is_not_invoiced(desk: Desk) -> None:
     assert desk.billing(order) == ("accepted", "partially_invoiced", [50])
     assert desk.stored() == [("invoice", "matched")]
     assert desk.issue(order, 10)["status"] == "matched"
+
+
+def test_number_holds_only_what_can_be_seen(desk: Desk) -> None:
+    found = refused(desk.post(desk.arrived(60), 10, invoice_number="INV\ufffe"), 400, "validation_error")
+    assert [(one["field"], one["code"]) for one in found["errors"]] == [("invoice_number", "invalid")]
 
 
 def test_number_is_taken_once(desk: Desk) -> None:
