@@ -1,11 +1,12 @@
 """ETag, If-None-Match and If-Match. Source: RFC 9110 section 13; by the contract, REST answers a mismatch with 409."""
 
 import hashlib
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
 
-from core.errors import Duplicate, Malformed, VersionConflict
+from core.errors import Duplicate, FieldError, InvalidFields, Malformed, VersionConflict
 
 from .shapes import Selection, Shape
 
@@ -90,6 +91,31 @@ def check_found(request: HttpRequest, target: Any, body_version: int | None = No
     if target is None:
         _check_nothing_asked(request, body_version)
     check_version(request, target, body_version)
+
+
+@dataclass(slots=True)
+class LateCheck:
+    """Holds a row that an action finds by itself to the preconditions; `done` tells whether a row was compared at all."""
+
+    request: HttpRequest
+    version: int | None
+    done: bool
+
+    def check(self, target: Any) -> None:
+        """Check a row, or None if there is none yet.
+
+        :raises VersionConflict, InvalidPrecondition: as `check_found`.
+        """
+        self.done = True
+        check_found(self.request, target, self.version)
+
+    def refuse_version(self) -> None:
+        """Refuse a version that was compared with nothing: what is made has none yet.
+
+        :raises InvalidFields: names it.
+        """
+        if self.version is not None and not self.done:
+            raise InvalidFields(errors=[FieldError("version", "unknown_field", "What is made has no version yet.")])
 
 
 def _check_nothing_asked(request: HttpRequest, body_version: int | None) -> None:

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
@@ -176,8 +175,9 @@ class WritingViewSet(ReadingViewSet):
         if target is not None:
             preconditions.check_version(request, target, version)
         chosen, reading = self._reading(actor)
-        check_found = partial(preconditions.check_found, request, body_version=version)
-        result = work(Command(actor, data, target, clock.now(), reading, check_found))
+        late = preconditions.LateCheck(request, version, done=target is not None or self.operation.upsert)
+        result = work(Command(actor, data, target, clock.now(), reading, late.check))
+        late.refuse_version()
         return self._answer_write(result, chosen, reading, created=self.operation.upsert and target is None)
 
     def _act(self, command: Command, more: dict[str, Any]) -> Any:

@@ -265,3 +265,11 @@ def test_create_without_the_scope_is_refused(supplier: Tenant) -> None:
     answer = client.post("/v1/products", json=body())
 
     assert (answer.status_code, answer.json()["code"]) == (403, "insufficient_scope")
+
+
+def test_what_is_made_has_no_version_yet(api: Api, supplier: Tenant) -> None:
+    answer = api.post("/v1/products", json=body() | {"version": 7})
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "validation_error")
+    assert [(one["field"], one["code"]) for one in answer.json()["errors"]] == [("version", "unknown_field")]
+    assert api.get("/v1/products").json()["data"]["total"] == 0
