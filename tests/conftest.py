@@ -30,6 +30,7 @@ from tests.tracing import untraced
 from tests.turns import turn
 
 TEMPLATE_VARIABLE = "HP_TEST_TEMPLATE"
+_RULES = ROOT / "tests" / "architecture"
 WIDE = ("supplier", "procurement", "organizations", "webhooks", "address", "availability", "bulk", "fhir")
 
 
@@ -122,6 +123,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(_RULES):  # they ask of all there is what other tests aim at
+            item.add_marker(pytest.mark.untraced)
     if config.getoption("--long"):
         return
     for item in items:
@@ -142,7 +146,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
-    """Measure no coverage of what fixtures do, over and over the same: what they call has tests of its own."""
+    """Measure no coverage of what fixtures do over and over: what they call has tests of its own."""
     with untraced():
         return (yield)
 

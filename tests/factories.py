@@ -24,6 +24,7 @@ from organizations.actions.provisioning import TenantSpec
 from organizations.models import ApiKey, Membership, Organization, Tenant, User
 from suppliers.company.models import SupplierProfile
 from tests.contract.document import hold_to_document
+from tests.tracing import untraced
 
 
 def suffix() -> str:
@@ -36,6 +37,7 @@ def organization(name: str = "Organization", *, parent: Organization | None = No
     return Organization.objects.create(name=name, slug=f"org-{suffix()}", parent=parent)
 
 
+@untraced()
 def provision(
     kind: str = "provider",
     *,
@@ -75,6 +77,7 @@ def user(name: str = "person", **fields: Any) -> User:
     return User.objects.create_user(f"{name}-{suffix()}@example.org", fields.pop("password", None), name=name, **fields)
 
 
+@untraced()
 def member(tenant: Tenant, roles: Iterable[str] = ("tenant_admin",), **terms: Any) -> tuple[User, Membership]:
     """Make an active member of a tenant; `person=` takes a user that exists."""
     given = tuple(roles)
