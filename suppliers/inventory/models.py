@@ -107,6 +107,11 @@ class Lot(TenantOwned, LifecycleModel):
                 name="suppliers_lot_of_origin",
             ),
             models.Index(
+                fields=["product", "lot_number"],
+                condition=Q(origin_lot_id__isnull=True),
+                name="suppliers_lot_without_origin",
+            ),
+            models.Index(
                 fields=["expiry_date", "tenant", "product"],
                 condition=Q(status=LotStatus.RELEASED.value, expiry_date__isnull=False),
                 name="suppliers_lot_expiring",

@@ -36,23 +36,26 @@ class _Unlisted(NamedTuple):
     lot_id: UUID
 
 
+# Step by step, each by its key: OFFSET 0 keeps the planner to that, whatever it believes the numbers of rows to be. The lot
+# names its product, since the index of levels begins with it. What was shipped of the lot is found by the deliveries.
 _PROMISED = Statement.of(
-    "SELECT r.buyer_tenant_id, o.name, count(DISTINCT r.id) FILTER (WHERE a.status = 'active') AS reservations,"
-    " coalesce(sum(a.base_quantity) FILTER (WHERE a.status = 'active'), 0)::bigint AS reserved, 0::bigint AS received"
-    " FROM suppliers_stocklevel v"
-    " JOIN suppliers_allocation a ON a.tenant_id = v.tenant_id AND a.level_id = v.id AND a.tenant_id = $1"
-    " JOIN suppliers_reservation r ON r.tenant_id = a.tenant_id AND r.id = a.reservation_id AND r.tenant_id = $1"
-    " JOIN organizations_tenant o ON o.id = r.buyer_tenant_id"
-    " WHERE v.tenant_id = $1 AND v.lot_id = $2 AND a.status IN ('active', 'consumed')"
-    " GROUP BY r.tenant_id, r.buyer_tenant_id, o.name ORDER BY r.buyer_tenant_id",
+    "SELECT a.buyer_tenant_id, o.name, count(*) AS reservations, sum(a.base_quantity)::bigint AS reserved, 0::bigint AS received"
+    " FROM (SELECT v.id FROM suppliers_stocklevel v WHERE v.tenant_id = $1 AND v.lot_id = $2 AND v.product_id ="
+    " (SELECT l.product_id FROM suppliers_lot l WHERE l.tenant_id = $1 AND l.id = $2) OFFSET 0) v"
+    " CROSS JOIN LATERAL (SELECT h.buyer_tenant_id, h.reservation_id, sum(h.base_quantity) AS base_quantity"
+    " FROM suppliers_allocation h WHERE h.tenant_id = $1 AND h.level_id = v.id AND h.status = 'active'"
+    " GROUP BY h.tenant_id, 1, 2 OFFSET 0) a"
+    " JOIN organizations_tenant o ON o.id = a.buyer_tenant_id"
+    " GROUP BY a.buyer_tenant_id, o.name ORDER BY a.buyer_tenant_id",
     row=Concerned,
 )
 # Whose lots come from the lot $2 of the supplier $1, whether they still hold some or not; also whose were taken in before
 # the supplier had the lot, and so name no origin yet: they have its product and number.
 _HOLDERS_OF: Final = (
     "(SELECT l.tenant_id FROM suppliers_lot l WHERE l.origin_tenant_id = $1 AND l.origin_lot_id = $2 UNION"
-    " SELECT l.tenant_id FROM suppliers_lot o JOIN suppliers_lot l ON l.product_id = o.product_id AND l.lot_number = o.lot_number"
-    " WHERE o.tenant_id = $1 AND o.id = $2 AND l.tenant_id <> $1 AND l.origin_lot_id IS NULL)"
+    " SELECT h.tenant_id FROM (SELECT l.product_id, l.lot_number FROM suppliers_lot l WHERE l.tenant_id = $1 AND l.id = $2"
+    " OFFSET 0) o CROSS JOIN LATERAL (SELECT l.tenant_id FROM suppliers_lot l WHERE l.product_id = o.product_id"
+    " AND l.lot_number = o.lot_number AND l.origin_lot_id IS NULL OFFSET 0) h WHERE h.tenant_id <> $1)"
 )
 _ACROSS: Final = "finds the buyers who hold goods of a recalled lot, as the dispatcher's role"
 _HOLDING = Statement.of(f"SELECT h.tenant_id FROM {_HOLDERS_OF} h", across=_ACROSS)
