@@ -1,7 +1,7 @@
 """Money: a decimal amount and an ISO 4217 code, never a float. Source: contract, conventions "Money"."""
 
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Final
 
 from iso4217 import Currency
@@ -11,6 +11,7 @@ from .errors import Malformed
 # Precious metals, units of account and test codes have no exponent; prices cannot be given in them.
 _MINOR_UNITS: Final = {one.code: one.exponent for one in Currency if one.exponent is not None}
 _MOST_USUAL: Final = 2
+_WIDE: Final = Context(prec=60)  # sums of many amounts have more digits than one
 
 
 class UnknownCurrency(Malformed):
@@ -61,7 +62,7 @@ class Money:
         :raises UnknownCurrency: the code is not an active currency.
         """
         step = Decimal(1).scaleb(-minor_units(self.currency))
-        return Money(self.amount.quantize(step, rounding=ROUND_HALF_UP), self.currency)
+        return Money(self.amount.quantize(step, rounding=ROUND_HALF_UP, context=_WIDE), self.currency)
 
     def as_json(self) -> dict[str, str]:
         """Return the JSON form: `{"amount": "12.50", "currency": "EUR"}`."""

@@ -51,7 +51,7 @@ _EXPIRING: Final = _found(
     subject="'type', 'lot', 'id', r.id, 'name', r.lot_number",
     evidence="'product_id', r.product_id, 'expiry_date', r.expiry_date, 'days_left', r.days, 'on_hand', r.units",
     action="Sell or return what is left of the lot before it expires.",
-    since=_START.format("r.expiry_date - 90"),
+    since=_START.format("greatest(r.expiry_date - 90, date '1970-01-01')"),
     rows=f"SELECT l.id, l.lot_number, l.product_id, l.expiry_date, l.expiry_date - {_TODAY} AS days, sum(v.on_hand)::bigint"
     " AS units FROM suppliers_lot l JOIN suppliers_stocklevel v ON v.tenant_id = $1 AND v.product_id = l.product_id"
     " AND v.lot_id = l.id AND v.on_hand > 0"

@@ -21,7 +21,7 @@ ALERT_OF: Final = {"temperature_excursion": Type.TEMPERATURE_EXCURSION, "suspect
 _WORDS: Final = {"temperature_excursion": "Not kept cold", "suspect": "Suspect goods"}
 _NEXT: Final = {
     "temperature_excursion": "Decide what becomes of the goods before they are used.",
-    "suspect": "The buyer's lots of them are held back until somebody has decided.",
+    "suspect": "The buyer's lots of them are held back until somebody has decided; goods without a lot have to be set apart.",
 }
 
 

@@ -55,3 +55,11 @@ def test_what_is_no_active_currency_is_refused(code: str) -> None:
 )
 def test_amount_is_rounded_half_up_to_the_smallest_unit(amount: str, currency: str, rounded: str) -> None:
     assert Money(Decimal(amount), currency).rounded().as_json() == {"amount": rounded, "currency": currency}
+
+
+def test_sums_of_many_digits_are_rounded() -> None:
+    amount = Decimal("205999999999999794000000000000.005")
+    assert Money(amount, "EUR").rounded().as_json() == {
+        "amount": "205999999999999794000000000000.01",
+        "currency": "EUR",
+    }

@@ -37,12 +37,17 @@ class Books(NamedTuple):
     broken: Callable[[UUID, Sequence[Reservation], datetime], Broken]
 
 
+# Step by step, each by its key: OFFSET 0 keeps the planner to that. A lot names its product, with which the index of levels begins.
 _PROMISED = Statement.of(
-    "SELECT DISTINCT r.purchase_order_line_id AS line_id, r.buyer_tenant_id AS buyer_id FROM suppliers_stocklevel v"
-    " JOIN suppliers_allocation a ON a.tenant_id = v.tenant_id AND a.level_id = v.id AND a.status = 'active' AND a.tenant_id = $1"
-    " JOIN suppliers_reservation r ON r.tenant_id = a.tenant_id AND r.id = a.reservation_id AND r.tenant_id = $1"
-    " WHERE v.tenant_id = $1 AND (v.product_id = ANY($2::uuid[]) OR v.lot_id = $3)"
-    " AND ($4::uuid IS NULL OR r.buyer_tenant_id = $4) AND r.purchase_order_line_id IS NOT NULL",
+    "SELECT DISTINCT r.purchase_order_line_id AS line_id, r.buyer_tenant_id AS buyer_id FROM (SELECT v.id"
+    " FROM suppliers_stocklevel v WHERE v.tenant_id = $1 AND v.product_id = ANY($2::uuid[]) UNION SELECT v.id"
+    " FROM suppliers_stocklevel v WHERE v.tenant_id = $1 AND v.lot_id = $3 AND v.product_id ="
+    " (SELECT l.product_id FROM suppliers_lot l WHERE l.tenant_id = $1 AND l.id = $3)) v"
+    " CROSS JOIN LATERAL (SELECT h.reservation_id FROM suppliers_allocation h WHERE h.tenant_id = $1 AND h.level_id = v.id"
+    " AND h.status = 'active' OFFSET 0) a"
+    " CROSS JOIN LATERAL (SELECT q.purchase_order_line_id, q.buyer_tenant_id FROM suppliers_reservation q"
+    " WHERE q.tenant_id = $1 AND q.id = a.reservation_id OFFSET 0) r"
+    " WHERE ($4::uuid IS NULL OR r.buyer_tenant_id = $4) AND r.purchase_order_line_id IS NOT NULL",
     row=Promised,
 )
 _asked: list[Books] = []

@@ -126,3 +126,10 @@ def test_insights_are_the_suppliers_own(trade: Trade) -> None:
     trade.shelf.stock(medicine(trade), 40, lot="L1", expiry=today(trade) + timedelta(days=20))
     assert found(trade, "expiring_stock") != []
     assert other.api.get(PATH).json()["data"]["items"] == []
+
+
+def test_date_at_the_begin_of_the_calendar_is_told_as_any_other(trade: Trade) -> None:
+    trade.shelf.stock(medicine(trade), 40, lot="OLD", expiry=date(1, 1, 1))
+    (one,) = found(trade, "expiring_stock")
+    assert (one["evidence"]["expiry_date"], one["severity"]) == ("0001-01-01", "high")
+    assert one["detected_at"].startswith(("1969-12-31", "1970-01-01"))
