@@ -83,6 +83,8 @@ def _check(row: Notification, data: Mapping[str, Any]) -> None:
         errors.append(FieldError("acknowledged", "invalid", "An acknowledgement is not taken back."))
     elif data.get("acknowledged") and row.kind != Kind.ALERT:
         errors.append(FieldError("acknowledged", "not_an_alert", "Only alerts are acknowledged."))
+    if data.get("recall_response") == {}:
+        errors.append(FieldError("recall_response", "required", "Say what was found."))
     if data.get("recall_response") is not None and row.resource_type != RECALL_NOTICE:
         errors.append(
             FieldError("recall_response", "not_a_recall", "The alert is not about a recall that was received.")

@@ -15,6 +15,7 @@ from core.pipeline import ReadBack
 from ledger.public import Occurrence
 from organizations.public import Party, SharedDocument, TwoParty
 from suppliers.inventory.events import LotRecallAnswered
+from suppliers.inventory.states import NoticeStatus
 
 from .models import RECALL_NOTICES, Recall, RecallNotice
 
@@ -27,12 +28,16 @@ def answer_recall(
 ) -> RecallNotice:
     """Keep what a buyer answers; members that are not given stay. `closed` says that the buyer has finished.
 
-    :raises InvalidFields: more is disposed of than was found, or a finished answer does not say what was found.
+    :raises InvalidFields: more is disposed of than was found, or a finished answer does not say what was found or is taken back.
     :raises InvalidTransition: the recall was withdrawn.
     """
     row: RecallNotice = target.row
     closed = data.get("closed")
-    is_closed = row.status == "closed" if closed is None else closed
+    was_closed = row.status == NoticeStatus.CLOSED
+    if was_closed and closed is False:
+        message = "A finished answer is not taken back; its quantities may still be corrected."
+        raise InvalidFields(errors=[FieldError("closed", "invalid", message)])
+    is_closed = was_closed if closed is None else closed
     given = {name: data[name] for name in RecallNotice.WRITABLE if name in data}
     names = row.assign(given | ({"note": given["note"] or ""} if "note" in given else {}))
     _check(row, is_closed=is_closed)

@@ -287,10 +287,24 @@ def test_refused_answer_changes_nothing(shelf, buyer, recalled):
     assert [one["field"] for one in answer.json()["errors"]] == ["recall_response.quantity_disposed"]
     answer = buyer.api.patch(path, json={"recall_response": {"closed": True}})
     assert [one["field"] for one in answer.json()["errors"]] == ["recall_response.quantity_found"]
+    answer = buyer.api.patch(path, json={"recall_response": {}})
+    assert [(one["field"], one["code"]) for one in answer.json()["errors"]] == [("recall_response", "required")]
     (own,) = rows(shelf)
     answer = shelf.api.patch(f"{PATH}/{own.id}", json={"recall_response": {"quantity_found": 1}})
     assert [(one["field"], one["code"]) for one in answer.json()["errors"]] == [("recall_response", "not_a_recall")]
     assert state(shelf, buyer) == before
+
+
+def test_finished_answer_is_corrected_and_not_taken_back(shelf, buyer, recalled):
+    path = f"{PATH}/{recalled.id}"
+    data(buyer.api.patch(path, json={"recall_response": {"quantity_found": 2, "closed": True}}))
+    before = state(shelf, buyer)
+    answer = buyer.api.patch(path, json={"recall_response": {"closed": False}})
+    assert [(one["field"], one["code"]) for one in answer.json()["errors"]] == [("recall_response.closed", "invalid")]
+    assert state(shelf, buyer) == before
+    seen = data(buyer.api.patch(path, json={"recall_response": {"quantity_found": 3}}))
+    assert (seen["recall_response"]["quantity_found"], seen["recall_response"]["closed"]) == (3, True)
+    sound(shelf, buyer)
 
 
 def test_withdrawn_recall_closes_the_alerts_and_takes_no_answer(shelf, buyer, recalled):
