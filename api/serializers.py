@@ -1,12 +1,14 @@
 """Serializers of bodies: unknown members are refused, and errors take the platform's form."""
 
 import difflib
+import re
 import threading
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
@@ -19,6 +21,7 @@ _of_thread = threading.local()
 _MOST_UNKNOWN = 20
 _MOST_LISTED = 30
 _LONGEST_NAME = 64
+_DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -112,6 +115,18 @@ class PrintedField(serializers.CharField):
                 message = f"Holds a character that cannot be seen: U+{ord(character):04X}."
                 raise serializers.ValidationError(message, code="invalid")
         return text
+
+
+class DecimalField(serializers.DecimalField):
+    """A decimal number as JSON or a plain text has it: no exponent, no grouping, no digits of other scripts.
+
+    DRF's own field reads what Python reads, so that "1_50" is 150.
+    """
+
+    def to_internal_value(self, data: Any) -> Decimal:
+        if isinstance(data, str) and not _DECIMAL.fullmatch(data.strip()):
+            self.fail("invalid")
+        return cast("Decimal", super().to_internal_value(data))
 
 
 class CurrencyField(serializers.CharField):

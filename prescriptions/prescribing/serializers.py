@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer, read
+from api.serializers import DecimalField, StrictSerializer, read
 from prescriptions import vocabularies
 from prescriptions.states import Category, Priority, Schedule
 
@@ -42,7 +42,7 @@ def optional_id() -> serializers.RegexField:
     return fhir_id(required=False, allow_null=True, default=None)
 
 
-class AmountField(serializers.DecimalField):
+class AmountField(DecimalField):
     """A positive number as a decimal string; the stored form has no trailing zeros."""
 
     def __init__(self, **options: Any) -> None:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import CurrencyField, StrictSerializer, refusal
+from api.serializers import CurrencyField, DecimalField, StrictSerializer, refusal
 from core.money import minor_units
 
 from .models import MOST_COST_CENTERS
@@ -16,7 +16,7 @@ class BudgetIn(StrictSerializer):
     """A budget; members that are left out take their defaults."""
 
     name = serializers.CharField(max_length=255)
-    amount = serializers.DecimalField(
+    amount = DecimalField(
         max_digits=19, decimal_places=4, min_value=Decimal(0), help_text="With the decimals of the currency at most."
     )
     currency = CurrencyField()

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import CurrencyField, StrictSerializer, refusal
+from api.serializers import CurrencyField, DecimalField, StrictSerializer, refusal
 from suppliers.public import (
     MOST_LINES,
     QUANTITY_MAX,
@@ -58,10 +58,10 @@ class PurchaseOrderLineIn(WholeEntry):
     )
     description = _text(255, help_text="At a managed supplier only, like the next four members.")
     supplier_sku = _text(64)
-    unit_price = serializers.DecimalField(
+    unit_price = DecimalField(
         max_digits=19, decimal_places=6, min_value=Decimal(0), required=False, allow_null=True, default=None
     )
-    tax_rate = serializers.DecimalField(
+    tax_rate = DecimalField(
         max_digits=7, decimal_places=4, min_value=Decimal(0), max_value=Decimal(100), required=False, allow_null=True,
         default=None, help_text="In percent.",
     )  # fmt: skip

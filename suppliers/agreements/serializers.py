@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer, refusal
+from api.serializers import DecimalField, StrictSerializer, refusal
 from suppliers.catalog.fields import QUANTITY_MAX
 from suppliers.company.fields import CurrencyField, WholeEntry, text
 from suppliers.company.serializers import MoneyIn, PaymentTermsIn
@@ -32,10 +32,10 @@ class AgreementTierIn(WholeEntry):
     """What holds from so many packs up: a unit price, or a percentage off the product's list price."""
 
     min_quantity = serializers.IntegerField(min_value=1, max_value=QUANTITY_MAX)
-    unit_price = serializers.DecimalField(
+    unit_price = DecimalField(
         max_digits=19, decimal_places=6, min_value=Decimal(0), required=False, allow_null=True, default=None
     )
-    discount_percent = serializers.DecimalField(
+    discount_percent = DecimalField(
         max_digits=7, decimal_places=4, min_value=Decimal(0), max_value=Decimal(100), required=False, allow_null=True,
         default=None,
     )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer, refusal
+from api.serializers import DecimalField, StrictSerializer, refusal
 from core.identifiers import gtin14
 
 from . import states, vocabularies
@@ -111,8 +111,8 @@ class ClassificationsIn(StrictSerializer):
         return {name: code for name, code in attrs.items() if code}
 
 
-def _temperature() -> serializers.DecimalField:
-    return serializers.DecimalField(
+def _temperature() -> DecimalField:
+    return DecimalField(
         max_digits=4,
         decimal_places=1,
         min_value=COLDEST,

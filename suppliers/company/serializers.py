@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer, refusal
+from api.serializers import DecimalField, StrictSerializer, refusal
 from core.canonical import decimal_text
 from core.identifiers import bic, duns, gln, iban, lei, vat_number
 from core.money import minor_units
@@ -90,7 +90,7 @@ class PaymentTermsIn(WholeEntry):
     """When an invoice is due, and what paying early saves."""
 
     net_days = serializers.IntegerField(min_value=0, max_value=365)
-    discount_percent = serializers.DecimalField(
+    discount_percent = DecimalField(
         max_digits=5, decimal_places=2, min_value=Decimal("0.01"), max_value=Decimal(100), required=False, allow_null=True,
         default=None,
     )  # fmt: skip
@@ -113,7 +113,7 @@ class PaymentTermsIn(WholeEntry):
 class MoneyIn(WholeEntry):
     """An amount of money."""
 
-    amount = serializers.DecimalField(max_digits=19, decimal_places=4, min_value=Decimal(0))
+    amount = DecimalField(max_digits=19, decimal_places=4, min_value=Decimal(0))
     currency = CurrencyField()
 
     class Meta:
@@ -184,7 +184,7 @@ class TaxRateIn(WholeEntry):
 
     tax_category = serializers.RegexField(r"^[A-Za-z0-9_.-]{1,20}\Z")
     country = CountryField()
-    rate = serializers.DecimalField(max_digits=7, decimal_places=4, min_value=Decimal(0), max_value=Decimal(100))
+    rate = DecimalField(max_digits=7, decimal_places=4, min_value=Decimal(0), max_value=Decimal(100))
     valid_from = serializers.DateField()
 
     class Meta:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 from rest_framework import serializers
 
 from api.scans import read_scan
-from api.serializers import InstantField, PrintedField, StrictSerializer, refusal
+from api.serializers import DecimalField, InstantField, PrintedField, StrictSerializer, refusal
 from core.identifiers import gtin14, has_gs1_check_digit
 from suppliers.company.fields import WholeEntry
 from suppliers.files.serializers import FileIdsField
@@ -31,10 +31,8 @@ def _text(length: int, **more: Any) -> serializers.CharField:
     return serializers.CharField(max_length=length, required=False, allow_null=True, allow_blank=True, **more)
 
 
-def _degrees() -> serializers.DecimalField:
-    return serializers.DecimalField(
-        max_digits=4, decimal_places=1, min_value=Decimal(-273), required=False, allow_null=True
-    )
+def _degrees() -> DecimalField:
+    return DecimalField(max_digits=4, decimal_places=1, min_value=Decimal(-273), required=False, allow_null=True)
 
 
 class ShippedLineIn(WholeEntry):

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from api.postal import AddressIn
 from api.scans import read_scan
-from api.serializers import PrintedField, StrictSerializer, refusal
+from api.serializers import DecimalField, PrintedField, StrictSerializer, refusal
 from core.identifiers import gln, gtin14
 from core.time_zones import time_zones
 
@@ -171,8 +171,8 @@ class LotChangeIn(StrictSerializer):
 class TemperatureIn(StrictSerializer):
     """A range of temperatures, in degrees Celsius."""
 
-    min_c = serializers.DecimalField(max_digits=4, decimal_places=1, required=False, allow_null=True, default=None)
-    max_c = serializers.DecimalField(max_digits=4, decimal_places=1, required=False, allow_null=True, default=None)
+    min_c = DecimalField(max_digits=4, decimal_places=1, required=False, allow_null=True, default=None)
+    max_c = DecimalField(max_digits=4, decimal_places=1, required=False, allow_null=True, default=None)
 
     class Meta:
         example: ClassVar = {"min_c": "2.0", "max_c": "8.0"}

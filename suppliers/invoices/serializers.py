@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import PrintedField, StrictSerializer, refusal
+from api.serializers import DecimalField, PrintedField, StrictSerializer, refusal
 from core.canonical import decimal_text
 from suppliers.company.fields import WholeEntry, text
 from suppliers.inventory.serializers import QUANTITY_MAX
@@ -20,12 +20,12 @@ MOST_FILES: Final = 20
 _ID: Final = "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"
 
 
-def _amount(**more: Any) -> serializers.DecimalField:
-    return serializers.DecimalField(max_digits=19, decimal_places=4, min_value=Decimal(0), **more)
+def _amount(**more: Any) -> DecimalField:
+    return DecimalField(max_digits=19, decimal_places=4, min_value=Decimal(0), **more)
 
 
-def _rate(**more: Any) -> serializers.DecimalField:
-    return serializers.DecimalField(
+def _rate(**more: Any) -> DecimalField:
+    return DecimalField(
         max_digits=7, decimal_places=4, min_value=Decimal(0), max_value=Decimal(100), help_text="In percent.", **more
     )
 
@@ -39,7 +39,7 @@ class InvoiceLineIn(WholeEntry):
     unit = serializers.ChoiceField(
         choices=Unit.choices, default=Unit.PACK.value, help_text="`pack`: packs of the line's packaging; `base`: base units."
     )  # fmt: skip
-    unit_price = serializers.DecimalField(
+    unit_price = DecimalField(
         max_digits=19, decimal_places=6, min_value=Decimal(0), help_text="For `price_base_quantity` packs."
     )
     price_base_quantity = serializers.IntegerField(min_value=1, max_value=1_000_000, default=1)
@@ -75,9 +75,7 @@ class ChargeIn(WholeEntry):
 class EarlyPaymentIn(WholeEntry):
     """What paying early saves."""
 
-    percent = serializers.DecimalField(
-        max_digits=5, decimal_places=2, min_value=Decimal("0.01"), max_value=Decimal(100)
-    )
+    percent = DecimalField(max_digits=5, decimal_places=2, min_value=Decimal("0.01"), max_value=Decimal(100))
     days = serializers.IntegerField(min_value=0, max_value=365)
 
     class Meta:

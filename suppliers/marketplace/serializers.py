@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer, refusal
+from api.serializers import DecimalField, StrictSerializer, refusal
 from suppliers.catalog.fields import QUANTITY_MAX
 from suppliers.catalog.vocabularies import COUNTRIES
 from suppliers.company.fields import CurrencyField
@@ -42,7 +42,7 @@ class OfferIn(StrictSerializer):
     packaging_id = serializers.UUIDField()
     title = serializers.CharField(max_length=255, required=False, allow_null=True, allow_blank=True, default="")
     currency = CurrencyField(required=False, allow_null=True, allow_blank=True, default="")
-    price = serializers.DecimalField(
+    price = DecimalField(
         max_digits=19, decimal_places=6, min_value=Decimal(0), required=False, allow_null=True, default=None,
         help_text="The unit price of any quantity, in place of `tiers`.",
     )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer, refusal
+from api.serializers import DecimalField, StrictSerializer, refusal
 from core.money import minor_units
 from suppliers.company.fields import CurrencyField, WholeEntry, refuse_twins, text
 
@@ -19,8 +19,8 @@ _INVOICE: Final = "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e70"
 _TWINS: Final = "An invoice stands once in the list."
 
 
-def _amount(**more: Any) -> serializers.DecimalField:
-    return serializers.DecimalField(max_digits=19, decimal_places=4, min_value=Decimal("0.0001"), **more)
+def _amount(**more: Any) -> DecimalField:
+    return DecimalField(max_digits=19, decimal_places=4, min_value=Decimal("0.0001"), **more)
 
 
 class PaymentPartIn(WholeEntry):

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer, refusal
+from api.serializers import DecimalField, StrictSerializer, refusal
 from suppliers.catalog.fields import QUANTITY_MAX
 from suppliers.company.fields import CurrencyField
 
@@ -27,7 +27,7 @@ class TierIn(StrictSerializer):
     """The unit price from so many packs up."""
 
     min_quantity = serializers.IntegerField(min_value=1, max_value=QUANTITY_MAX)
-    unit_price = serializers.DecimalField(max_digits=19, decimal_places=6, min_value=Decimal(0))
+    unit_price = DecimalField(max_digits=19, decimal_places=6, min_value=Decimal(0))
 
     class Meta:
         example: ClassVar = {"min_quantity": 1, "unit_price": "4.90"}

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer, refusal
+from api.serializers import DecimalField, StrictSerializer, refusal
 from core.money import minor_units
 from suppliers.catalog.fields import QUANTITY_MAX
 from suppliers.company.fields import CountryField, CurrencyField
@@ -147,7 +147,7 @@ class ConditionsIn(StrictSerializer):
         default=None,
         help_text="Packs of the line.",
     )
-    min_amount = serializers.DecimalField(
+    min_amount = DecimalField(
         max_digits=19,
         decimal_places=4,
         min_value=Decimal(0),
@@ -178,7 +178,7 @@ class ActionIn(StrictSerializer):
     """What a rule or a promotion does to a unit price; `value` is a percentage of `percent` and `markup`, else for `price_base_quantity` packs."""
 
     type = serializers.ChoiceField(choices=ActionType.choices)
-    value = serializers.DecimalField(max_digits=19, decimal_places=6, min_value=Decimal(0))
+    value = DecimalField(max_digits=19, decimal_places=6, min_value=Decimal(0))
 
     class Meta:
         example: ClassVar = {"type": "percent", "value": "5"}
@@ -201,7 +201,7 @@ class AdjustmentIn(StrictSerializer):
     )
     conditions = ConditionsIn()
     action = ActionIn()
-    floor_price = serializers.DecimalField(
+    floor_price = DecimalField(
         max_digits=19,
         decimal_places=6,
         min_value=Decimal(0),

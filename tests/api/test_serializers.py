@@ -7,7 +7,7 @@ from django.core.validators import MaxLengthValidator, RegexValidator
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
-from api.serializers import PrintedField, StrictSerializer, UnknownBodyField, read
+from api.serializers import DecimalField, PrintedField, StrictSerializer, UnknownBodyField, read
 from core.errors import InvalidFields
 from suppliers.catalog.serializers import ProductCreateIn, ProductIn
 from suppliers.catalog.states import Kind
@@ -142,3 +142,18 @@ def test_printed_number_holds_only_what_can_be_seen(text):
         field.run_validation(text)
     assert {one.code for one in refused.value.detail} <= {"invalid", "null_characters_not_allowed"}
     assert field.run_validation("Lot Ä-1/2 é 批") == "Lot Ä-1/2 é 批"
+
+
+@pytest.mark.parametrize("text", ["1_000", "1e5", "٩", "+1", ".5", "1.", "NaN", "Infinity", "0x1", "1,5", "", "1 0"])
+def test_decimal_is_written_plainly(text):
+    field = DecimalField(max_digits=12, decimal_places=2)
+    with pytest.raises(ValidationError) as refused:
+        field.run_validation(text)
+    assert [one.code for one in refused.value.detail] == ["invalid"]
+    assert [field.run_validation(one) for one in ("10.50", " 1 ", "-3", 2, 1.5)] == [
+        Decimal("10.50"),
+        Decimal(1),
+        Decimal(-3),
+        Decimal(2),
+        Decimal("1.5"),
+    ]

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer, refusal
+from api.serializers import DecimalField, StrictSerializer, refusal
 from suppliers.catalog.fields import QUANTITY_MAX
 from suppliers.company.fields import WholeEntry
 from suppliers.inventory.states import Unit
@@ -44,7 +44,7 @@ class ProposedSubstituteIn(WholeEntry):
         required=False, allow_null=True, default=None, help_text="By default the first one."
     )
     quantity = serializers.IntegerField(min_value=1, max_value=QUANTITY_MAX, help_text="In packs of its packaging.")
-    unit_price = serializers.DecimalField(
+    unit_price = DecimalField(
         max_digits=19, decimal_places=6, min_value=Decimal(0), max_value=Decimal(10) ** 12, help_text="For one pack."
     )
     reason_code = serializers.ChoiceField(choices=REASONS, required=False, allow_blank=True, default="")
