@@ -129,15 +129,17 @@ class RatingLinksOut(serializers.Serializer[Any]):
 class OwnRatingOut(RatingOut):
     """How the supplier has delivered, with the days that were counted; it is rated once a day."""
 
-    to = serializers.DateField(allow_null=True, help_text="The day before which the count ends.")
     links = RatingLinksOut()
 
     def get_fields(self) -> dict[str, Any]:
-        """Return the fields, with the one whose name is a word of Python."""
-        begin = serializers.DateField(
-            allow_null=True, help_text="The first day that is counted, by the clock of the supplier."
-        )
-        return {"from": begin, **super().get_fields()}
+        """Return the fields, the days at first; the name of one is a word of Python."""
+        begin, end = (
+            serializers.DateField(allow_null=True, help_text=text)
+            for text in (
+                "The first day that is counted, by the clock of the supplier.", "The day before which the count ends."
+            )
+        )  # fmt: skip
+        return {"from": begin, "to": end, **super().get_fields()}
 
 
 class SupplierProfileOut(Representation):
