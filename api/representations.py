@@ -125,9 +125,10 @@ class Rows(serializers.ListSerializer[Any]):
         if isinstance(self.where, models.Q):
             rows = rows.filter(self.where)
         elif self.where:
+            where = self.where.replace(TENANT, 'parent."tenant_id"')
             sql = (
                 f'SELECT t."{model._meta.pk.column}" FROM "{model._meta.db_table}" t, "{parent._meta.db_table}" parent'
-                f' WHERE parent."{parent._meta.pk.column}" = %s AND ({self.where})'
+                f' WHERE parent."{parent._meta.pk.column}" = %s AND ({where})'
             )
             rows = rows.filter(pk__in=RawSQL(sql, (parent.pk,)))  # noqa: S611  # nosec B611  # constants
         return rows.order_by(*self.ordering)
