@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from core.actor import Actor, SubjectKind, system_actor
-from core.db import bind_call, needs_transaction
+from core.db import bind_actor_call, bind_call, needs_transaction
 from core.errors import Conflict, Forbidden, NotFound
 from core.ids import uuid7_text
 from core.model_rows import lock_call, row_of
@@ -323,9 +323,11 @@ def _finish(
 ) -> list[Rows]:
     """Run the last changes, record the facts and read the answer in one trip; then run the reactions to the facts.
 
+    The caller is bound with its locations, so that the answer shows a member who is limited to places no more than a read.
+
     Where the answer was read before and nothing reacts, all of it is left to the trip that commits, if somebody sends that.
     """
-    back = bind_call(actor.tenant_id)
+    back = bind_actor_call(actor)
     is_read = reading is not None and reading.rows is not None
     if reading is not None and reading.last is not None and is_read and not recording.is_followed:
         reading.last += [*calls, *recording.calls, back]

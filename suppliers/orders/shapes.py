@@ -5,6 +5,7 @@ from typing import Final
 from api.representation_sql import INSTANT
 from core.conditions import TENANT
 from core.money import minor_units_sql
+from organizations.public import reach
 
 EMBEDDED: Final = 100  # lines and entries that one document shows
 _NOBODY: Final = "00000000-0000-0000-0000-000000000000"
@@ -65,12 +66,19 @@ def received_lines_sql(where: str) -> str:
     )
 
 
-# What an order shows of its shipments; the tables belong to the room of deliveries. Drafts are the supplier's alone.
-_DRAFTS: Final = f"FROM suppliers_shipmentdraft d WHERE d.tenant_id = {TENANT} AND d.order_id = t.id"
+# What an order shows of its shipments; the tables belong to the room of deliveries. Drafts are the supplier's alone. Its
+# members who are limited to places see the order, and of its shipments those from there. Source: contract, supply.md 3.5.
+_FROM: Final = reach("from_location_id", below=True)
+_DRAFTS: Final = (
+    f"FROM suppliers_shipmentdraft d WHERE d.tenant_id = {TENANT} AND d.order_id = t.id AND {_FROM.over('d').sql}"
+)
 _OWN_INVOICES: Final = f"FROM suppliers_invoice d WHERE d.tenant_id = {TENANT} AND d.order_id = t.id"
 _INVOICE_COPIES: Final = f"FROM suppliers_receivedinvoice d WHERE d.tenant_id = {TENANT} AND d.order_id = t.id"
 _OWN_DELIVERIES: Final = f"FROM suppliers_delivery d WHERE d.tenant_id = {TENANT} AND d.order_id = t.id"
-_DELIVERY_COPIES: Final = f"FROM suppliers_receiveddelivery d WHERE d.tenant_id = {TENANT} AND d.order_id = t.id"
+_DELIVERY_COPIES: Final = (
+    f"FROM suppliers_receiveddelivery d WHERE d.tenant_id = {TENANT} AND d.order_id = t.id AND ({_FROM.whole} OR EXISTS"
+    f" (SELECT 1 FROM suppliers_shipmentprivate p WHERE p.tenant_id = {TENANT} AND p.id = d.id AND {_FROM.over('p').sql}))"
+)
 
 
 def _listed(columns: str, source: str, order: str) -> str:

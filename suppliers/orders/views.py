@@ -71,7 +71,7 @@ class ReceivedOrderViewSet(ApiViewSet):
         "retrieve": Operation(
             "Get an order",
             "With at most 100 of its items, each with what is allocated to it and how its price came about, and the newest "
-            "entries of its timeline.",
+            "entries of its timeline. A member with locations sees the shipments and deliveries that leave from there.",
             answer=ReceivedOrderWithItemsOut,
         ),
         "list_items": Operation(
