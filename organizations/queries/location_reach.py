@@ -11,6 +11,7 @@ access.md, check 12.
     WITHIN.holds(actor, data["location_id"])            # a location that a body names
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -52,7 +53,11 @@ class LocationReach(Condition):
 
     def over(self, alias: str) -> Condition:
         """Return the condition over another alias; it is never NULL, so a statement may also negate it."""
-        return Condition(_sql(alias, self.fields, null=self.null, below=self.below))
+        return Condition(_sql(_columns(alias, self.fields), null=self.null, below=self.below))
+
+    def at(self, place: str) -> Condition:
+        """Return the condition over a location that SQL finds otherwise than in a column; it is never NULL either."""
+        return Condition(_sql([place], null=self.null, below=self.below))
 
     def filter(self, queryset: TenantQuerySet, actor: Actor) -> TenantQuerySet:
         """Keep the rows that the actor reaches."""
@@ -85,13 +90,17 @@ def reach(*fields: str, null: bool = False, below: bool = False) -> LocationReac
     :param below: the locations within a membership's own are in reach too, as for trade documents.
         Source: contract, supply.md 3.5.
     """
-    return LocationReach(_sql("t", fields, null=null, below=below), fields=fields, null=null, below=below)
+    sql = _sql(_columns("t", fields), null=null, below=below)
+    return LocationReach(sql, fields=fields, null=null, below=below)
 
 
-def _sql(alias: str, fields: tuple[str, ...], *, null: bool, below: bool) -> str:
+def _columns(alias: str, fields: Sequence[str]) -> list[str]:
+    return [f'{alias}."{field}"' for field in fields]
+
+
+def _sql(columns: Sequence[str], *, null: bool, below: bool) -> str:
     """Build the condition over the bound locations, read once per statement; if none are bound, no row is in reach."""
     within = f"IN ({_TREE_BOUND})" if below else f"= ANY({BOUND_LOCATIONS}::uuid[])"
-    columns = [f'{alias}."{field}"' for field in fields]
     each = [f"({column} IS NULL OR {column} {within})" if null else f"{column} {within}" for column in columns]
     return f"({BOUND_LOCATIONS} IS NOT NULL AND (cardinality({BOUND_LOCATIONS}) = 0 OR ({' AND '.join(each)}))) IS TRUE"
 

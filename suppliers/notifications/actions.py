@@ -2,42 +2,51 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from core.actor import Actor
+from core.conditions import TENANT
 from core.db import bind_actor_call, needs_transaction
 from core.errors import FieldError, InvalidFields, NotFound
 from core.model_rows import save_call
-from core.pipeline import Call, run
+from core.pipeline import Call, Statement, run
 from ledger import public as ledger
-from organizations.public import reach
 from suppliers.inventory.recalls.answering import HELD_NOTICE, answer_recall
 
 from .alerts import forget_call
 from .counters import count_call
 from .events import AlertAcknowledged
 from .models import Notification
+from .places import WITHIN
 from .reading import read_call, unread_call
 from .refusals import AlertNotAcknowledged
 from .sources import RECALL_NOTICE
 from .states import FOR_STAFF, Kind, Shelved
 
-# A notification without a place is for every member, one of a place for those who reach it.
-WITHIN: Final = reach("location_id", null=True, below=True)
+_REACHED = Statement.of(
+    f"SELECT 1 FROM suppliers_notification t WHERE t.tenant_id = $1 AND t.id = $2 AND {WITHIN.sql}".replace(
+        TENANT, "$1"
+    )
+)
 
 
 @needs_transaction
 def locked_notification(actor: Actor, notification_id: UUID) -> Notification:
-    """Return a notification of the tenant, locked until the transaction ends.
+    """Return a notification of the tenant, locked until the transaction ends; the member is bound with its places.
 
     :raises NotFound: the tenant has no such notification, or the member does not reach its place.
     """
-    rows = WITHIN.filter(Notification.objects.of(actor), actor).exclude(type__in=FOR_STAFF)
+    rows = Notification.objects.of(actor).exclude(type__in=FOR_STAFF)
     found: Notification | None = rows.select_for_update(no_key=True).filter(pk=notification_id).first()
-    if found is None:
+    if found is None or (actor.location_ids and not _is_reached(found)):
         raise NotFound("No such notification.")
     return found
+
+
+def _is_reached(row: Notification) -> bool:
+    (found,) = run([Call(_REACHED, [str(row.tenant_id), str(row.id)])])
+    return bool(len(found))
 
 
 @needs_transaction

@@ -31,7 +31,7 @@ class Notification(TenantRow, Versioned):
     `resource_type` and `resource_id` name what it is about. Messages about one document have one `thread_id`, the
     document's id, on both sides; `from_tenant_id` wrote them, and `sender_id` says who, in the writer's own row alone.
     An alert is open until `closed_at`: its cause has gone, or it was archived. `in_app` false keeps it out of the lists.
-    `location_id` limits it to the members of a place. `files` are those of the writer's tenant, as they were when it wrote.
+    `location_id` limits it to the members of a place; `places.py` says whose place counts instead. `files` are those of the writer's tenant, as they were when it wrote.
     Personal data: the text of a message, names of its files, and the ids of who wrote it and who has acknowledged an alert.
     """
 

@@ -11,6 +11,7 @@ from core.db import BOUND_SUBJECT
 from suppliers.inventory.recalls.representations import RecallResponseOut
 
 from .models import Notification, NotificationPreference
+from .places import place_sql, within
 from .preferences import DEFAULT, PREFERENCES
 from .serializers import ChannelsIn, PreferencesIn, QuietHoursIn
 from .states import CHANNELS, FOR_STAFF, TOLD
@@ -50,22 +51,23 @@ def _linked_files(row: str) -> str:
     return _files(row, f"'content_url', {row}.from_tenant_id::text || '/' || (f.one ->> 'id')")
 
 
+_IN_THREAD: Final = (
+    f"FROM suppliers_notification n WHERE n.tenant_id = {TENANT} AND n.thread_id = t.thread_id AND {within('n').sql}"
+)
 _THREAD: Final = (
     f"SELECT coalesce(json_agg(m.one ORDER BY m.created_at, m.id), '[]') FROM (SELECT n.created_at, n.id, json_build_object('id', n.id,"
     f" 'body', n.body, 'sender', {_sender('n')}, 'files', {_linked_files('n')}, 'created_at', {INSTANT.format('n.created_at')}) AS one"
-    f" FROM suppliers_notification n WHERE n.tenant_id = {TENANT} AND n.thread_id = t.thread_id"
-    f" ORDER BY n.created_at DESC, n.id DESC LIMIT {IN_THREAD}) m"
+    f" {_IN_THREAD} ORDER BY n.created_at DESC, n.id DESC LIMIT {IN_THREAD}) m"
 )
-_THREAD_TOTAL: Final = (
-    f"SELECT count(*) FROM suppliers_notification n WHERE n.tenant_id = {TENANT} AND n.thread_id = t.thread_id"
-)
+_THREAD_TOTAL: Final = f"SELECT count(*) {_IN_THREAD}"
+_PLACE: Final = place_sql("t")
 _ANSWER: Final = (
     f"SELECT c.representation -> 'recall_response' FROM suppliers_receivedrecall c WHERE c.tenant_id = {TENANT}"
     " AND c.id = CASE WHEN t.resource_type = 'recall_notice' THEN t.resource_id::uuid END"
 )
-# What changes without a new version: the caller's own mark, the thread, the answer to a recall, links to files.
+# What changes without a new version: the caller's own mark, the thread, the place, the answer to a recall, links to files.
 _UNVERSIONED: Final = (
-    f"left(md5(concat_ws(' ', ({_READ_AT}), ({_THREAD_TOTAL}), ({_ANSWER}), CASE WHEN t.thread_id IS NOT NULL"
+    f"left(md5(concat_ws(' ', ({_READ_AT}), ({_THREAD_TOTAL}), {_PLACE}, ({_ANSWER}), CASE WHEN t.thread_id IS NOT NULL"
     " THEN extract(epoch FROM now())::bigint / 60 END)), 12)"
 )
 
@@ -117,6 +119,7 @@ class NotificationOut(Representation):
     resource = Computed("json_build_object('type', t.resource_type, 'id', t.resource_id)", AboutOut())
     sender = Computed(_sender("t"), SenderOut(allow_null=True))
     files = Computed(_files("t"), AttachmentOut(many=True))
+    location_id = Computed(_PLACE, serializers.UUIDField(allow_null=True))
     read_at = Computed(
         f"SELECT {INSTANT.format('r.at')} FROM ({_READ_AT}) AS r (at)", serializers.DateTimeField(allow_null=True)
     )

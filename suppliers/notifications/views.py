@@ -14,9 +14,10 @@ from core.errors import InvalidFields, InvalidTransition, NotFound, VersionConfl
 from organizations.public import PartyClosed
 from suppliers.files.links import content_url
 
-from .actions import WITHIN, change_notification, locked_notification
+from .actions import change_notification, locked_notification
 from .filters import AlertFilters, NotificationFilters
 from .messages import send_message
+from .places import WHOLE, WITHIN
 from .preferences import locked_preferences, replace_preferences
 from .refusals import AlertNotAcknowledged, MandatoryAlert
 from .representations import CURRENT, LISTED, AlertOut, NotificationOut, NotificationWithThreadOut, PreferencesOut
@@ -24,7 +25,7 @@ from .serializers import MessageIn, NotificationIn, PreferencesIn
 
 # Counters tell the total of a member who reaches every place; of the others the rows are counted.
 _COUNT: Final = (
-    f"SELECT CASE WHEN {WITHIN.whole} THEN (SELECT sum(c.notifications)::bigint FROM suppliers_notificationcounter c"
+    f"SELECT CASE WHEN {WHOLE} THEN (SELECT sum(c.notifications)::bigint FROM suppliers_notificationcounter c"
     " WHERE c.tenant_id = $1 AND c.state = 'current') ELSE (SELECT count(*) FROM suppliers_notification t"
     f" WHERE t.tenant_id = $1 AND {CURRENT} AND {LISTED} AND {WITHIN.sql}) END"
 )

@@ -229,3 +229,17 @@ def test_member_of_another_place_does_not_see_the_document(shelf, buyer, documen
     data(message(buyer.api, document), 201)
     assert data(limited.get(PATH))["total"] == 0
     assert data(shelf.api.get(PATH))["total"] == 1
+
+
+def test_thread_shows_only_what_a_limited_member_reaches(shelf, buyer, document):
+    here, elsewhere = shelf.places["hall"], shelf.place("Hall 9")
+    person, _ = factories.member(shelf.tenant, ["supplier_warehouse"], location_ids=[here])
+    limited = factories.Api(token=factories.bearer(person), tenant=shelf.tenant)
+    for body in ("here", "elsewhere"):
+        data(message(buyer.api, document, body), 201)
+    mine, other = rows(shelf)
+    with tenant_context(shelf.id):
+        Notification.objects.filter(tenant_id=shelf.id, pk=other.pk).update(location_id=elsewhere)
+    seen = data(limited.get(f"{PATH}/{mine.id}"))
+    assert ([one["body"] for one in seen["thread"]], seen["thread_total"]) == (["here"], 1)
+    assert data(shelf.api.get(f"{PATH}/{mine.id}"))["thread_total"] == 2
