@@ -142,6 +142,7 @@ class SuppliersConfig(AppConfig):
         """Register the documents about which their parties write to each other."""
         from .deliveries.finding import ShippedFrom
         from .deliveries.models import DELIVERIES
+        from .deliveries.shipment_models import ShipmentPrivate
         from .inventory.models import RESERVATIONS
         from .inventory.queries import WITHIN
         from .invoices.models import INVOICES
@@ -167,6 +168,7 @@ class SuppliersConfig(AppConfig):
                 kind=DELIVERIES,
                 title="Message about a delivery",
                 within_copy=ShippedFrom(),
+                private=(ShipmentPrivate, "from_location_id"),
                 **at_buyer,
             ),
             DocumentType(name="return", kind=RETURNS, title="Message about a return", **at_buyer),

@@ -26,7 +26,7 @@ _NEXT: Final = {
 
 
 class _Reported(NamedTuple):
-    """A delivery of which something was reported; `location_id` is the buyer's place, null for its supplier."""
+    """A delivery of which something was reported; `location_id` is where it goes, or for its supplier from where it was shipped."""
 
     id: UUID
     number: str
@@ -37,7 +37,8 @@ class _Reported(NamedTuple):
 _REPORTED = Statement.of(
     "SELECT d.id, d.number, d.delivery_location_id AS location_id FROM suppliers_delivery d WHERE d.tenant_id = $1"
     " AND d.id = ANY($2::uuid[]) AND EXISTS (SELECT 1 FROM suppliers_deliveryexception e WHERE e.tenant_id = $1"
-    " AND e.delivery_id = d.id AND e.type = $3) UNION ALL SELECT c.id, c.number, NULL::uuid FROM suppliers_receiveddelivery c"
+    " AND e.delivery_id = d.id AND e.type = $3) UNION ALL SELECT c.id, c.number, (SELECT p.from_location_id"
+    " FROM suppliers_shipmentprivate p WHERE p.tenant_id = $1 AND p.id = c.id) FROM suppliers_receiveddelivery c"
     " WHERE c.tenant_id = $1 AND c.id = ANY($2::uuid[]) AND c.representation -> 'exceptions' @>"
     " jsonb_build_array(jsonb_build_object('type', $3::text))",
     row=_Reported,

@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
+from django.db.models import Model
+
 from core.actor import Actor
 from core.db import bind_call, needs_transaction
 from core.errors import NotFound
@@ -39,7 +41,8 @@ class DocumentType:
     """One type of document: its copies tell who the parties are and whether it was handed over.
 
     `owner` is the side that owns the rows. `location` is the owner's column of a place, "" for none; `within` is the rule
-    for the owner's members who are limited to places, `within_copy` that for the other party's.
+    for the owner's members who are limited to places, `within_copy` that for the other party's. `private` is the other
+    party's own row by the document's id, and its column of a place, where it has any.
     """
 
     name: str
@@ -49,6 +52,7 @@ class DocumentType:
     location: str = ""
     within: Within | None = None
     within_copy: Within | None = None
+    private: tuple[type[Model], str] | None = None
 
     @property
     def other(self) -> str:
@@ -61,13 +65,25 @@ class DocumentType:
         told = f"SELECT x.tenant_id FROM ({self.kind.parties.sql.decode()}) x"
         place = "NULL::uuid"
         if self.location:
-            table, tenant = self.kind.document._meta.db_table, self.kind.tenant_column
-            place = f'(SELECT w."{self.location}" FROM "{table}" w WHERE w."{tenant}" = $2 AND w.id = $1)'
+            place = _place_sql(self.kind.document, self.kind.tenant_column, self.location)
         return Statement.of(
             f"SELECT n.id, n.status, n.managed_by_id IS NOT NULL AS is_managed, {place} AS location_id FROM organizations_tenant n"
             f" WHERE n.id::text IN ({told}) OR n.id = $2 AND EXISTS ({told})",
             row=_Party,
         )
+
+    @cached_property
+    def private_place(self) -> Statement | None:
+        """Bound to the other party $2: the place of document $1 that this party alone knows; None where it has none."""
+        return (
+            Statement.of(f"SELECT {_place_sql(self.private[0], 'tenant_id', self.private[1])}")
+            if self.private
+            else None
+        )
+
+
+def _place_sql(model: type[Model], tenant: str, column: str) -> str:
+    return f'(SELECT w."{column}" FROM "{model._meta.db_table}" w WHERE w."{tenant}" = $2 AND w.id = $1)'
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +140,20 @@ def correspondence(actor: Actor, name: str, document_id: UUID) -> Correspondence
     if other.status == _CLOSED:
         raise PartyClosed
     is_owner = actor.tenant_id == owner_id
-    place = other.location_id
-    return Correspondence(
-        one,
-        document_id,
-        other.id,
-        one.owner if is_owner else one.other,
-        place if is_owner else None,
-        None if is_owner else place,
-    )
+    theirs = _private_place(actor, one, document_id, other.id if is_owner else actor.tenant_id)
+    places = (other.location_id, theirs)
+    mine, of_other = places if is_owner else reversed(places)
+    return Correspondence(one, document_id, other.id, one.owner if is_owner else one.other, mine, of_other)
+
+
+def _private_place(actor: Actor, one: DocumentType, document_id: UUID, tenant_id: UUID) -> UUID | None:
+    """Read the place that the party which does not own the document knows; the caller's tenant is bound afterwards."""
+    if one.private_place is None:
+        return None
+    call = Call(one.private_place, [str(document_id), str(tenant_id)])
+    _, found, _ = run([bind_call(tenant_id), call, bind_call(actor.tenant_id)])
+    place = found.value()
+    return UUID(place.decode()) if place else None
 
 
 def _is_within(actor: Actor, one: DocumentType, document_id: UUID) -> bool:
