@@ -1,6 +1,6 @@
 """What the views of endpoints and of their parts share."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -8,19 +8,36 @@ from django.http import HttpRequest, HttpResponse
 
 from api.filters import Condition
 from api.views import ApiViewSet
+from core.actor import Actor
 from core.errors import NotFound
 from core.pipeline import Call, Statement
+from organizations.public import LocationForbidden
 
 _EXISTS = Statement.of(
     "SELECT 1 FROM webhooks_endpoint WHERE id = $1 AND tenant_id = $2 AND (deleted_at IS NULL OR $3::boolean)"
 )
 
 
-class WebhookViewSet(ApiViewSet):
+class TenantWideViewSet(ApiViewSet):
+    """Base of views of events, which tell of every place of the tenant and cannot be narrowed to some (decision 144).
+
+    `for_limited` are the actions that tell nothing of events; members and keys that are limited to places run no others.
+    """
+
+    for_limited: ClassVar[Collection[str]] = ()
+
+    def _check(self, actor: Actor) -> None:
+        super()._check(actor)
+        if actor.location_ids and self.action not in self.for_limited:
+            raise LocationForbidden
+
+
+class WebhookViewSet(TenantWideViewSet):
     """Base of the views at /v1/webhooks."""
 
     family: ClassVar[str] = "webhooks"
     scope_prefix: ClassVar[str] = "webhooks:"
+    for_limited: ClassVar[Collection[str]] = ("list", "retrieve")
 
 
 class EndpointPart(WebhookViewSet):

@@ -1,14 +1,15 @@
 """The webhook operations over HTTP, for API keys and bearer tokens alike: the credential decides the envelope."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import ClassVar
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from rest_framework.decorators import action
 
 from api.operations import Operation
-from api.views import ApiViewSet
 from core.errors import InvalidTransition, QuotaExceeded
+from organizations.public import LocationForbidden
 
 from . import egress
 from .actions import (
@@ -21,7 +22,7 @@ from .actions import (
 )
 from .egress import BlockedDestination
 from .filters import DeliveryFilters, EndpointFilters, EventFilters
-from .parts import EndpointPart, WebhookViewSet
+from .parts import EndpointPart, TenantWideViewSet, WebhookViewSet
 from .patterns import UnknownEventPattern
 from .policies import FullPayloadForbidden
 from .queries import locked_delivery, locked_endpoint
@@ -52,7 +53,7 @@ class EndpointViewSet(WebhookViewSet):
             answer=NewWebhookEndpointOut,
             run=create_endpoint,
             secrets=("secret",),
-            errors=(BlockedDestination, UnknownEventPattern, FullPayloadForbidden, QuotaExceeded),
+            errors=(BlockedDestination, UnknownEventPattern, FullPayloadForbidden, LocationForbidden, QuotaExceeded),
             example=_EXAMPLE,
         ),
         "retrieve": Operation(
@@ -68,7 +69,7 @@ class EndpointViewSet(WebhookViewSet):
             body=EndpointChangeIn,
             find=locked_endpoint,
             run=update_endpoint,
-            errors=(BlockedDestination, UnknownEventPattern, FullPayloadForbidden),
+            errors=(BlockedDestination, UnknownEventPattern, FullPayloadForbidden, LocationForbidden),
             example={"active": False},
         ),
         "destroy": Operation(
@@ -76,6 +77,7 @@ class EndpointViewSet(WebhookViewSet):
             "What was not delivered has failed. Deliveries and replays stay readable.",
             find=locked_endpoint,
             run=delete_endpoint,
+            errors=(LocationForbidden,),
         ),
     }
 
@@ -102,13 +104,15 @@ class DeliveryViewSet(EndpointPart):
     serializer_class = WebhookDeliveryOut
     filterset_class = DeliveryFilters
     ordering_fields = ("created_at",)
+    for_limited: ClassVar[Collection[str]] = ()
     operations = {
         "list": Operation(
             "List deliveries with their attempts",
             "`event` is a type or an event's id; `undelivered=true` is everything a receiver has not taken. Events that "
             "are not queued yet are among them, in the state `created`.",
+            errors=(LocationForbidden,),
         ),
-        "retrieve": Operation("Get a delivery with its attempts"),
+        "retrieve": Operation("Get a delivery with its attempts", errors=(LocationForbidden,)),
         "redeliver": Operation(
             "Send a delivery again",
             "The same delivery goes out again, with the same `webhook-id`; of one that waits for a retry that is made at "
@@ -118,7 +122,7 @@ class DeliveryViewSet(EndpointPart):
             status=202,
             find=locked_delivery,
             run=resend_delivery,
-            errors=(InvalidTransition, EndpointInactive, EventGone),
+            errors=(InvalidTransition, EndpointInactive, EventGone, LocationForbidden),
         ),
     }
 
@@ -128,7 +132,7 @@ class DeliveryViewSet(EndpointPart):
         return self.write()
 
 
-class EventViewSet(ApiViewSet):
+class EventViewSet(TenantWideViewSet):
     """The pull feed of the same log that is delivered: oldest first, always by cursor."""
 
     family = "events"
@@ -141,6 +145,8 @@ class EventViewSet(ApiViewSet):
         "list": Operation(
             "Read the event log",
             "The envelopes as they are delivered, oldest first; the last two seconds are held back, and what a "
-            "transaction that is still open may yet come before.",
+            "transaction that is still open may yet come before. The log tells of every place of the tenant, so members and "
+            "keys that are limited to places do not read it.",
+            errors=(LocationForbidden,),
         ),
     }

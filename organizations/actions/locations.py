@@ -22,7 +22,7 @@ MAX_WORDS = 40
 
 
 class LocationForbidden(Forbidden):
-    """A membership that is limited to certain locations cannot create locations."""
+    """The membership is limited to certain locations, and the request concerns the whole tenant."""
 
     code = "location_forbidden"
     title = "The membership is limited to certain locations."

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.decorators import action
 
 from api.operations import Operation
+from organizations.public import LocationForbidden
 from webhooks.parts import EndpointPart, WebhookViewSet
 from webhooks.queries import locked_endpoint
 from webhooks.representations import NewWebhookEndpointOut
@@ -32,7 +33,7 @@ class SecretViewSet(EndpointPart):
             "The current secret cannot be revoked: rotate it with `overlap_seconds` 0.",
             find=locked_endpoint,
             run=revoke_secret,
-            errors=(SecretInUse,),
+            errors=(SecretInUse, LocationForbidden),
         ),
     }
 
@@ -55,6 +56,7 @@ class RotationViewSet(WebhookViewSet):
             answer=NewWebhookEndpointOut,
             find=locked_endpoint,
             run=rotate_secret,
+            errors=(LocationForbidden,),
             secrets=("secret",),
             example={"overlap_seconds": 86400},
         ),

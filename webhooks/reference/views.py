@@ -19,6 +19,7 @@ class ReferenceViewSet(WebhookViewSet):
     """What is the same for every tenant; any member with the scope may read it."""
 
     operation_ids = {"meta": "getWebhookSettings"}
+    for_limited = ("event_types", "meta")
     operations = {
         "event_types": Operation(
             "List the event catalogue",

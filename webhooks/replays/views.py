@@ -7,6 +7,7 @@ from rest_framework.decorators import action
 
 from api.operations import Operation
 from core.errors import InvalidTransition
+from organizations.public import LocationForbidden
 from webhooks.actions import EndpointInactive
 from webhooks.parts import EndpointPart, WebhookViewSet
 from webhooks.patterns import UnknownEventPattern
@@ -34,7 +35,7 @@ class ReplayViewSet(EndpointPart):
             "What it has queued so far is delivered all the same.",
             find=locked_replay,
             run=cancel_replay,
-            errors=(InvalidTransition,),
+            errors=(InvalidTransition, LocationForbidden),
         ),
     }
 
@@ -62,7 +63,7 @@ class ReplayRequestViewSet(WebhookViewSet):
             status=202,
             find=locked_endpoint,
             run=request_replay,
-            errors=(EndpointInactive, UnknownEventPattern, ReplayInProgress),
+            errors=(EndpointInactive, UnknownEventPattern, ReplayInProgress, LocationForbidden),
             example={"since": "2026-01-01T00:00:00Z", "types": ["product.*"], "only": "missing"},
         ),
     }

@@ -7,6 +7,7 @@ from rest_framework.decorators import action
 
 from api.deferred_writes import DeferredWriteViewSet
 from api.operations import Operation
+from organizations.public import LocationForbidden
 from webhooks import queries
 from webhooks.parts import WebhookViewSet
 from webhooks.patterns import UnknownEventPattern
@@ -33,7 +34,7 @@ class SampleViewSet(WebhookViewSet, DeferredWriteViewSet):
             find=queries.endpoint,
             run=make_sample,
             policy="samples",
-            errors=(UnknownEventPattern,),
+            errors=(UnknownEventPattern, LocationForbidden),
             example={"type": "product.created"},
         ),
     }
