@@ -117,7 +117,7 @@ def test_the_migration_gives_notifications_of_before_their_place(trade: Trade, d
     assert len(told(away)) == 1
 
     with tenant_context(trade.shelf.id), connections["default"].cursor() as cursor:
-        cursor.execute(import_module("suppliers.migrations.0055_places_of_notifications").FILL)
+        cursor.execute(import_module("suppliers.migrations.0056_places_of_notifications").FILL)
 
     assert told(away) == []
     assert {one["location_id"] for one in told(trade.shelf.api)} == {str(trade.shelf.places["hall"])}

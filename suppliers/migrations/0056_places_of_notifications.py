@@ -17,6 +17,6 @@ WHERE p.tenant_id = n.tenant_id AND p.id::text = n.resource_id AND n.resource_ty
 class Migration(migrations.Migration):
     """Only rows."""
 
-    dependencies: ClassVar = [("suppliers", "0054_least_rest_of_products")]
+    dependencies: ClassVar = [("suppliers", "0055_lots_without_origin")]
 
     operations: ClassVar = [migrations.RunSQL(FILL, migrations.RunSQL.noop)]
