@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
@@ -126,7 +126,7 @@ class DecimalField(serializers.DecimalField):
     def to_internal_value(self, data: Any) -> Decimal:
         if isinstance(data, str) and not _DECIMAL.fullmatch(data.strip()):
             self.fail("invalid")
-        return cast("Decimal", super().to_internal_value(data))
+        return super().to_internal_value(data)
 
 
 class CurrencyField(serializers.CharField):
