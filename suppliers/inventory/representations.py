@@ -51,7 +51,7 @@ def stock_totals() -> Computed:
     """Return the computed member with the stock totals of a product."""
     return Computed(
         "SELECT json_build_object('on_hand', x.on_hand, 'reserved', x.reserved, 'sellable', x.sellable)"
-        f" FROM ({totals_sql('t.id')}) x",
+        f" FROM ({totals_sql('t')}) x",
         StockTotals(),
     )
 
