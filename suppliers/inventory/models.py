@@ -107,9 +107,7 @@ class Lot(TenantOwned, LifecycleModel):
                 name="suppliers_lot_of_origin",
             ),
             models.Index(
-                fields=["product", "lot_number"],
-                condition=Q(origin_lot_id__isnull=True),
-                name="suppliers_lot_without_origin",
+                fields=["product", "lot_number"], condition=Q(origin_lot_id__isnull=True), name="suppliers_lot_by_name"
             ),
             models.Index(
                 fields=["expiry_date", "tenant", "product"],
@@ -256,12 +254,7 @@ class Reservation(TenantOwned, LifecycleModel):
         Packaging, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
     )
     location = models.ForeignKey(
-        "organizations.Location",
-        on_delete=models.PROTECT,
-        related_name="+",
-        db_constraint=False,
-        db_index=False,
-        null=True,
+        "organizations.Location", models.PROTECT, related_name="+", db_constraint=False, db_index=False, null=True
     )
     offer_id = models.UUIDField(null=True)
     unit = models.CharField(max_length=4, choices=Unit)

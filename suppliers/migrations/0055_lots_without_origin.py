@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
             index=models.Index(
                 fields=["product", "lot_number"],
                 condition=Q(origin_lot_id__isnull=True),
-                name="suppliers_lot_without_origin",
+                name="suppliers_lot_by_name",
             ),
         ),
     ]
