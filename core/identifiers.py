@@ -15,6 +15,8 @@ from stdnum.exceptions import ValidationError
 
 GTIN_LENGTHS: Final = (8, 12, 13, 14)
 GLN_LENGTH: Final = 13
+# A single registration number of EUDAMED, such as DE-MF-000012345. Source: Regulation (EU) 2017/745, article 31.
+SRN: Final = re.compile(r"[A-Z]{2}-(MF|AR|IM|PR)-[0-9]{9}")
 
 _LEI: Final = re.compile(r"[0-9A-Z]{18}[0-9]{2}")
 _DUNS: Final = re.compile(r"[0-9]{9}")

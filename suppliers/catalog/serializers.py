@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from api.serializers import DecimalField, StrictSerializer, refusal
-from core.identifiers import gtin14
+from core.identifiers import SRN, gtin14
 
 from . import states, vocabularies
 from .attributes.serializers import VALUES_MAX, AttributeIn, check_values
@@ -18,7 +18,6 @@ COLDEST, WARMEST = Decimal("-273.1"), Decimal("999.9")
 
 _RATIO = re.compile(r"[1-9]\d{0,5}:[1-9]\d{0,5}")
 _BASIC_UDI_DI = re.compile(r"[A-Za-z0-9+*$%/.-]{6,25}")
-_SRN = re.compile(r"[A-Z]{2}-(MF|AR|IM|PR)-[0-9]{9}")
 _TAX_CATEGORY = re.compile(r"[A-Za-z0-9_.-]{1,20}")
 
 
@@ -62,7 +61,7 @@ class UdiIn(StrictSerializer):
         choices=vocabularies.DEVICE_CLASSES, required=False, allow_null=True, default=None
     )
     basic_udi_di = PatternField(_BASIC_UDI_DI, "a Basic UDI-DI", required=False, allow_null=True, allow_blank=True)
-    srn = PatternField(_SRN, "an SRN such as DE-MF-000012345", required=False, allow_null=True, allow_blank=True)
+    srn = PatternField(SRN, "an SRN such as DE-MF-000012345", required=False, allow_null=True, allow_blank=True)
 
     class Meta:
         example: ClassVar = {"issuing_agency": "GS1", "device_identifier": "04006381333931", "device_class": "I"}

@@ -1,6 +1,5 @@
 """Body of the supplier's profile. Source: contract, supply-shelf.md "Supplier profile"."""
 
-import re
 from datetime import date
 from decimal import Decimal
 from typing import Any, ClassVar, Final
@@ -9,7 +8,7 @@ from rest_framework import serializers
 
 from api.serializers import DecimalField, StrictSerializer, refusal
 from core.canonical import decimal_text
-from core.identifiers import bic, duns, gln, iban, lei, vat_number
+from core.identifiers import SRN, bic, duns, gln, iban, lei, vat_number
 from core.money import minor_units
 
 from .fields import CountryField, CurrencyField, WholeEntry, entries, refuse_twins, text
@@ -21,12 +20,11 @@ MOST_BUYERS: Final = 1_000
 MOST_ORGANIZATIONS: Final = 100
 _CODE: Final = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z"
 _ID: Final = "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"
-_SRN: Final = re.compile(r"[A-Z]{2}-(MF|AR|IM|PR)-[0-9]{9}")  # such as DE-MF-000012345
 
 
 def _srn(text: str) -> str | None:
     """Return a single registration number of EUDAMED. Source: Regulation (EU) 2017/745, article 31."""
-    return text if _SRN.fullmatch(text) else None
+    return text if SRN.fullmatch(text) else None
 
 
 # By scheme: brings a number to its canonical form, None for a text that is no such number.
