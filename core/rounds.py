@@ -5,7 +5,7 @@ a round that ended early goes on with the others.
 """
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeVar
 from uuid import UUID
@@ -36,25 +36,25 @@ class Rounds:
 
     def __init__(self) -> None:
         self._last = UUID(int=0)
-        self._begun = 0
+        self._turns = Counter[UUID]()  # how often each tenant was served
 
     def serve(self, waiting: Iterable[tuple[UUID, Job]], advance: Callable[[UUID, Job], bool], *, go_on: GoOn) -> int:
         """Carry one job of each tenant a batch further, as long as `go_on` says so; return how many moved.
 
-        :param waiting: tenant and job of all that is open; of a tenant with several jobs each round begins with another.
+        :param waiting: tenant and job of all that is open; of a tenant with several jobs each turn of it begins with another.
         :param advance: does one batch; whether the job moved. One that somebody else is busy with does not.
         """
         jobs_of = defaultdict[UUID, list[Job]](list)
         for tenant_id, job in waiting:
             jobs_of[tenant_id].append(job)
-        self._begun += 1
         moved = 0
         for tenant_id in sorted(jobs_of, key=lambda one: (one <= self._last, one)):
             if not go_on():
                 break
             self._last = tenant_id
             mine = jobs_of[tenant_id]
-            first = self._begun % len(mine)
+            first = self._turns[tenant_id] % len(mine)
+            self._turns[tenant_id] += 1
             moved += any(advance(tenant_id, job) for job in (*mine[first:], *mine[:first])[:_TRIES])
         return moved
 

@@ -41,6 +41,17 @@ def test_jobs_of_one_tenant_take_turns_too():
     assert work.left == {"big": 98, "small": 0}
 
 
+def test_jobs_take_turns_also_when_every_second_round_is_of_others_or_ends_too_early():
+    work, turns = Work(big=100, small=2, other=100), Rounds()
+    for _ in range(4):
+        turns.serve([(A, "big"), (A, "small")], work.advance, go_on=ever)
+        turns.serve([(B, "other")], work.advance, go_on=ever)
+        turns.serve([(A, "big"), (A, "small")], work.advance, go_on=lambda: False)
+        turns.serve([(B, "other")], work.advance, go_on=ever)
+    assert work.left["small"] == 0
+    assert work.left["big"] == 98
+
+
 def test_who_was_served_last_stands_last_when_a_round_ends_early():
     work, turns = Work(a=9, b=9, c=9), Rounds()
     for _ in range(6):
