@@ -18,7 +18,7 @@ from core.versioned import Versioned
 from organizations.public import TenantOwned
 
 from .refusals import AttributeCodeTaken, CategoryCodeTaken, GtinTaken, SkuTaken
-from .states import AttributeType, Availability, Kind, PackagingLevel, PackagingState, Status, Tracking
+from .states import DAYS_MAX, AttributeType, Availability, Kind, PackagingLevel, PackagingState, Status, Tracking
 
 _LIVE = Q(archived_at__isnull=True)
 _GONE = Q(archived_at__isnull=False)
@@ -106,6 +106,9 @@ class Product(TenantOwned, LifecycleModel):
                 | Q(storage_max_c__isnull=True)
                 | Q(storage_min_c__lt=F("storage_max_c")),
                 name="suppliers_product_storage_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(min_remaining_shelf_life_days__range=(0, DAYS_MAX)), name="suppliers_product_rest_days"
             ),
         ]
         # One for each sort and filter, the tenant first and the key last; a backward scan serves the other direction.

@@ -12,8 +12,8 @@ from core.identifiers import SRN, gtin14
 from . import states, vocabularies
 from .attributes.serializers import VALUES_MAX, AttributeIn, check_values
 from .fields import QUANTITY_MAX, GtinField, PatternField, UnitField, optional_text, refuse_repeated, whole
+from .states import DAYS_MAX
 
-DAYS_MAX = 36_500
 COLDEST, WARMEST = Decimal("-273.1"), Decimal("999.9")
 
 _RATIO = re.compile(r"[1-9]\d{0,5}:[1-9]\d{0,5}")

@@ -1,6 +1,10 @@
 """The states of products and packagings, and the choices of their fields. Source: contract, supply 4.1."""
 
+from typing import Final
+
 from django.db.models import TextChoices
+
+DAYS_MAX: Final = 36_500
 
 
 class Status(TextChoices):

@@ -6,6 +6,7 @@ from django.db.models import F, Q
 
 from organizations.public import TenantOwned
 from suppliers.catalog.models import Product
+from suppliers.catalog.states import DAYS_MAX
 
 _OWN = Q(product_tenant_id=F("tenant_id"), own_product=F("id"), own_product__isnull=False)
 _ANOTHERS = ~Q(product_tenant_id=F("tenant_id")) & Q(own_product__isnull=True)
@@ -45,6 +46,9 @@ class StockItem(TenantOwned):
             models.CheckConstraint(
                 condition=Q(own_product__isnull=False) | ~Q(supplier_sku="") & ~Q(base_unit="") & ~Q(tracking=""),
                 name="suppliers_stockitem_snapshot",
+            ),
+            models.CheckConstraint(
+                condition=Q(min_remaining_shelf_life_days__range=(0, DAYS_MAX)), name="suppliers_stockitem_rest_days"
             ),
         ]
 
