@@ -91,12 +91,12 @@ def test_a_limit_refuses_and_nothing_of_the_order_is_taken(
     [
         {"status": "draft"},
         {"status": "archived"},
-        {"starts_at": instant(HOUR)},
-        {"ends_at": instant(-HOUR)},
+        {"starts_at": HOUR},
+        {"ends_at": -HOUR},
     ],
 )
 def test_what_does_not_run_is_not_redeemed(api: Api, supplier: Tenant, changes: dict[str, Any]) -> None:
-    one = promotion(api, **changes)
+    one = promotion(api, **{name: instant(one) if isinstance(one, timedelta) else one for name, one in changes.items()})
 
     assert refused(supplier, uuid4(), (one, "1")) == [("a", "not_running")]
     assert refused(supplier, uuid4(), (uuid4(), "1")) == [(None, "unknown")]
