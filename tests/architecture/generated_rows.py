@@ -14,9 +14,9 @@ from uuid import UUID
 
 from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
-from django.core.exceptions import ValidationError
-from django.db import connections, models
+from django.db import IntegrityError, connections, models, transaction
 from hypothesis import strategies as st
+from psycopg.errors import CheckViolation, UniqueViolation
 
 from api.representations import Computed, Representation, Rows
 from appointments.models import Appointment
@@ -756,8 +756,8 @@ class World:
             if rule := RULES.get(model):
                 rule(self.draw, values)
                 values |= given
-            if self._is_sound(model, values):
-                _insert(model, values)
+            if _insert(model, values):
+                self.taken.add((model, values.get("id")))
                 return values
         raise LookupError(f"no row of {model.__name__} keeps its constraints by chance: give it an entry in RULES")
 
@@ -788,7 +788,7 @@ class World:
     def _hold(self, model: type[models.Model], other: type[models.Model], attname: str, key: Any) -> None:
         """Make the item of a tenant's own product, to which rows of stock refer by the product's id."""
         target = other._meta.get_field(attname).related_model
-        if model is Product and target is StockItem and (StockItem, "id", key) not in self.taken:
+        if model is Product and target is StockItem and (StockItem, key) not in self.taken:
             self.add(StockItem, 1, id=key, own_product_id=key, product_tenant_id=self.tenant_id)
 
     def _value(self, model: type[models.Model], field: Any, depth: int, given: Values) -> Any:
@@ -810,45 +810,44 @@ class World:
             return None
         return self.add(other, depth + 1)[field.target_field.attname]
 
-    def _is_sound(self, model: type[models.Model], values: Values) -> bool:
-        """Hold a row against the model's constraints, as the database would."""
-        own = {
-            (model, field.attname, values[field.attname])
-            for field in _stored(model)
-            if field.unique and values[field.attname] is not None
-        }
-        if own & self.taken:
-            return False
-        row = model(**values)
-        try:
-            for constraint in model._meta.constraints:
-                constraint.validate(model, row, using=ALIAS)
-        except ValidationError:
-            return False
-        self.taken |= own
-        return True
+
+@lru_cache
+def _stored(model: type[models.Model]) -> tuple[Any, ...]:
+    return tuple(field for field in model._meta.concrete_fields if not field.generated and field.column)
 
 
-def _stored(model: type[models.Model]) -> list[Any]:
-    return [field for field in model._meta.concrete_fields if not field.generated and field.column]
-
-
-def _insert(model: type[models.Model], values: Values) -> None:
-    """Insert by hand: a save would demand the first state of a lifecycle."""
-    fields = _stored(model)
+def _insert(model: type[models.Model], values: Values) -> bool:
+    """Insert by hand: a save would demand the first state of a lifecycle. Tell whether the row keeps its constraints."""
     connection = connections[ALIAS]
+    fields = _stored(model)
+    try:
+        with transaction.atomic(using=ALIAS), connection.cursor() as cursor:
+            cursor.execute(
+                _insertion(model), [field.get_db_prep_save(values[field.attname], connection) for field in fields]
+            )
+    except IntegrityError as error:
+        if isinstance(error.__cause__, CheckViolation | UniqueViolation):
+            return False
+        raise
+    return True
+
+
+@lru_cache
+def _insertion(model: type[models.Model]) -> str:
+    fields = _stored(model)
     columns = ", ".join(f'"{field.column}"' for field in fields)
-    sql = f'INSERT INTO "{model._meta.db_table}" ({columns}) VALUES ({", ".join(["%s"] * len(fields))})'
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [field.get_db_prep_save(values[field.attname], connection) for field in fields])
+    return f'INSERT INTO "{model._meta.db_table}" ({columns}) VALUES ({", ".join(["%s"] * len(fields))})'
 
 
-def _links(model: type[models.Model], sql: str) -> Iterator[tuple[type[models.Model], str, bool]]:
+@lru_cache
+def _links(model: type[models.Model], sql: str) -> tuple[tuple[type[models.Model], str, bool], ...]:
     """The tables that a piece of SQL looks into and that name a row of the model; and whether once at most."""
+    found = []
     for other in apps.get_models():
         if not re.search(rf"\b{other._meta.db_table}\b", sql):
             continue
         for field in _stored(other):
             named = field.attname == f"{model._meta.model_name}_id"
             if (field.is_relation and field.remote_field.model is model) or named:
-                yield other, field.attname, field.unique
+                found.append((other, field.attname, field.unique))
+    return tuple(found)
