@@ -16,14 +16,14 @@ from suppliers.inventory.reservations import changes
 
 from .allocating import Stock, allocate, missing, refuse_short, stock_calls, stock_of
 from .changes.deciding import decide
-from .changes.responses import propose
+from .changes.responses import are_as_ordered, propose
 from .course import ACCEPTED, Step, Who, require
 from .models import PurchaseOrder, PurchaseOrderLine
 from .peeks import ReceivedPeek
 from .progress import asked_for, counted, promise
 from .revisions import check_revision
 from .sending import order_part, saving_calls
-from .states import Backorders
+from .states import Backorders, OrderStatus
 from .telling import told
 
 WHOLE: Final = ""
@@ -44,7 +44,7 @@ def accept_order(
     :raises Busy: somebody else has changed the order meanwhile.
     """
     row = target.row
-    choice = LINES if data["lines"] else data["decision"] or WHOLE
+    choice = _choice(target, data)
     step = require(row.place, "accept", Who.SUPPLIER, choice)
     check_revision(row, data.get("revision"))
     if choice == WHOLE:
@@ -52,6 +52,14 @@ def accept_order(
     if choice == LINES:
         return propose(actor, target, step, data["lines"], at, reading)
     return decide(actor, target, step, data, at, reading)
+
+
+def _choice(target: ReceivedPeek, data: Mapping[str, Any]) -> str:
+    """Return in which way the body accepts: lines that are answered as they were ordered need no confirmation by the buyer."""
+    if not data["lines"]:
+        return data["decision"] or WHOLE
+    is_new = target.row.status == OrderStatus.SENT
+    return WHOLE if is_new and are_as_ordered(target.row, target.lines, data["lines"]) else LINES
 
 
 @needs_transaction

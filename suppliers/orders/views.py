@@ -82,7 +82,8 @@ class ReceivedOrderViewSet(ApiViewSet):
         ),
         "accept": Operation(
             "Accept an order",
-            "All of it, or with other `lines`, which the buyer has to confirm: lines that are not named stay as they were ordered. With a "
+            "All of it, or with other `lines`, which the buyer has to confirm: lines that are not named stay as they were ordered. Lines of a "
+            "new order with their whole quantities and the days that were asked for change nothing, and accept all of it. With a "
             "`decision` it answers the change that the buyer has proposed. Stock is allocated to each line: what the order has reserved first, then what expires first and lasts for "
             "`min_remaining_shelf_life_days` of the order, else of the agreement, else of the offer, else of the product. Where too little is free, nothing is accepted, unless `allow_partial` is true "
             "and the buyer takes backorders: then the rest is `backordered`, and is allocated when stock comes. Services and "

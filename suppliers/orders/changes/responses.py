@@ -25,7 +25,7 @@ from suppliers.orders.item_events import OrderItemUpdated, told_of_items
 from suppliers.orders.models import ORDERS, PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.peeks import OrderPeek
 from suppliers.orders.pricing import Terms, reading_calls
-from suppliers.orders.progress import counted, drop_dates
+from suppliers.orders.progress import asked_for, counted, drop_dates
 from suppliers.orders.proposals.content import (
     added_of,
     as_changed,
@@ -46,6 +46,7 @@ from .price_checks import has_other_price
 from .substitutes import Replaced
 
 _COLUMNS: Final = ("status", "approval_for", "proposed_by", "before_change", "revision", "authors", "price_differs")
+_CHANGES: Final = ("backorder_quantity", "cancel_quantity", "substitute", "note", "reason_code")
 PRICE_DIFFERS: Final = "purchase_order.price_differs"
 
 
@@ -95,6 +96,23 @@ def propose(
         actor, row.tenant_id, [(ORDERS, row.pk)], calls, told=joined(facts, told_items), at=at, reading=reading
     )
     return row
+
+
+def are_as_ordered(
+    row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], answers: Sequence[Mapping[str, Any]]
+) -> bool:
+    """Tell whether answers change nothing: whole quantities of lines, each once, for the days that were asked for, without a note."""
+    known = {one.id: one for one in lines}
+    if len({one["item_id"] for one in answers} & known.keys()) < len(answers):
+        return False
+    return all(_is_as_ordered(row, known[one["item_id"]], one) for one in answers)
+
+
+def _is_as_ordered(row: PurchaseOrder, line: PurchaseOrderLine, answer: Mapping[str, Any]) -> bool:
+    if any(answer.get(name) for name in _CHANGES):
+        return False
+    accepted, day = base_of(line, answer, "accepted_quantity"), answer.get("promised_date")
+    return accepted in (None, counted(line)) and day in (None, asked_for(row, line))
 
 
 def _begun(row: PurchaseOrder) -> OrderChange:

@@ -97,5 +97,5 @@ def answered_lines() -> Any:
     """Return the member `lines` of an accept."""
     return serializers.ListSerializer(
         child=AnsweredLineIn(), min_length=1, max_length=MOST_LINES, required=False, allow_null=True, default=None,
-        help_text="Lines that are accepted otherwise than ordered, which the buyer has to confirm.",
+        help_text="Lines that are accepted otherwise than ordered, which the buyer has to confirm; those that change nothing need no confirmation.",
     )  # fmt: skip

@@ -1,5 +1,9 @@
 """What the supplier proposes of lines, and the buyer's answer to it."""
 
+from typing import Any
+
+import pytest
+
 from tests.procurement.purchasing.orders import Trade
 from tests.suppliers.inventory.shelf import refused
 from tests.suppliers.orders.answers import ORDERS, counters, held, seen
@@ -50,6 +54,55 @@ def test_the_supplier_accepts_with_changes_and_the_buyer_confirms(trade: Trade) 
     assert buyer[-2:] == ["purchase_order.change_proposed", "purchase_order.accepted"]
     assert [kind for kind, *_ in trade.facts(trade.shelf.tenant)][-2:] == ["order.change_proposed", "order.accepted"]
     check_limits(trade, order["id"])
+
+
+def test_lines_that_change_nothing_accept_the_order(trade: Trade) -> None:
+    trade.shelf.stock(trade.gloves, 2_000)
+    trade.shelf.stock(trade.masks, 50)
+    masks = {"product_id": trade.masks["id"], "quantity": 4, "requested_date": "2090-01-03"}
+    order = sent(trade, (trade.gloves, 10), masks, requested_delivery_date="2090-01-02")
+    first, second = items(trade, order["id"])
+    answers = (
+        {"item_id": second, "accepted_quantity": 4, "promised_date": "2090-01-03", "backorder_quantity": 0},
+        {"item_id": first, "accepted_quantity": 1_000, "unit": "base"},
+    )
+
+    data = done(counter(trade, order["id"], *answers))
+
+    assert (data["status"], data["change"], data["revision"]) == ("accepted", None, 1)
+    assert [one["promised_date"] for one in data["items"]] == ["2090-01-02", "2090-01-03"]
+    assert counters(trade) == [(1000, 1000, 0, 0), (4, 4, 0, 0)]
+    assert held(trade) == [(2_000, 1_000), (50, 4)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"accepted_quantity": 9},
+        {"promised_date": "2090-01-03"},
+        {"accepted_quantity": 10, "note": "By boat"},
+        {"accepted_quantity": 10, "reason_code": "other"},
+        {"cancel_quantity": 1},
+    ],
+)
+def test_one_word_more_than_was_ordered_is_a_proposal(trade: Trade, said: dict[str, Any]) -> None:
+    order = sent(trade, requested_delivery_date="2090-01-02")
+    (first,) = items(trade, order["id"])
+
+    assert done(counter(trade, order["id"], {"item_id": first} | said))["status"] == "change_proposed"
+
+    again = done(counter(trade, order["id"], {"item_id": first, "accepted_quantity": 10}))
+    assert again["status"] == "change_proposed"  # what was proposed is the buyer's to confirm
+
+
+def test_lines_that_change_nothing_name_lines_of_the_order_once(trade: Trade) -> None:
+    order = sent(trade)
+    (first,) = items(trade, order["id"])
+    one = {"item_id": first, "accepted_quantity": 10}
+
+    assert field_errors(counter(trade, order["id"], one, one)) == {("lines.1.item_id", "duplicate")}
+    unknown = {"item_id": order["id"], "accepted_quantity": 10}
+    assert field_errors(counter(trade, order["id"], one, unknown)) == {("lines.1.item_id", "unknown_item")}
 
 
 def test_answers_to_items_extend_one_proposal(trade: Trade) -> None:
