@@ -256,12 +256,23 @@ class ReceivedOrderOut(_Copy):  # type: ignore[misc, valid-type]  # a class made
     )
     items_total = Computed("(t.representation ->> 'lines_total')::int", serializers.IntegerField())
     received_at = Computed(INSTANT.format("t.received_at"), serializers.DateTimeField())
+    created_at = Computed(
+        INSTANT.format("t.received_at"), serializers.DateTimeField(help_text="The same as `received_at`.")
+    )
 
     class Meta:
         model = ReceivedOrder
         name = "order"
         unpacked = "representation"
-        fields: tuple[str, ...] = (*_KEPT, "buyer_name", "items_total", "received_at", "updated_at", "version")
+        fields: tuple[str, ...] = (
+            *_KEPT,
+            "buyer_name",
+            "items_total",
+            "received_at",
+            "created_at",
+            "updated_at",
+            "version",
+        )
         example = {"order_number": "SO-000042", "po_number": "PO-000017", "currency": "EUR"}
 
 
