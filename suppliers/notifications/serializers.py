@@ -1,5 +1,7 @@
 """Bodies of notifications and of the preferences. Source: contract, supply-order.md 5."""
 
+import re
+from datetime import time
 from typing import Any, ClassVar, Final
 
 from drf_spectacular.utils import extend_schema_field
@@ -94,12 +96,22 @@ class ChannelsIn(StrictSerializer):
         example: ClassVar = {**DEFAULT}
 
 
-@extend_schema_field({"type": "string", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$", "example": "20:00"})
+_TIME_OF_DAY: Final = "([01][0-9]|2[0-3]):[0-5][0-9]"
+
+
+@extend_schema_field({"type": "string", "pattern": f"^{_TIME_OF_DAY}$", "example": "20:00"})
 class TimeOfDayField(serializers.TimeField):
     """An hour and minute of the day, as `20:00`."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(input_formats=["%H:%M"], format="%H:%M", **more)
+
+    def to_internal_value(self, data: Any) -> time:
+        """Read two digits of each, where Python would take one."""
+        if not isinstance(data, str) or not re.fullmatch(_TIME_OF_DAY, data):
+            self.fail("invalid", format="hh:mm")
+        found: time = super().to_internal_value(data)
+        return found
 
 
 class QuietHoursIn(StrictSerializer):

@@ -73,6 +73,8 @@ def test_messages_cannot_be_hidden(buyer):
         ({"types": {"low_stock": {"sms": True}}}, "types.low_stock.sms", "unknown_field"),
         ({"quiet_hours": {"from": "20:00", "to": "20:00", "timezone": "UTC"}}, "quiet_hours.to", "invalid"),
         ({"quiet_hours": {"from": "25:00", "to": "20:00", "timezone": "UTC"}}, "quiet_hours.from", "invalid"),
+        ({"quiet_hours": {"from": "2:5", "to": "20:00", "timezone": "UTC"}}, "quiet_hours.from", "invalid"),
+        ({"quiet_hours": {"from": 20, "to": "20:00", "timezone": "UTC"}}, "quiet_hours.from", "invalid"),
         (
             {"quiet_hours": {"from": "19:00", "to": "20:00", "timezone": "Mars/Olympus"}},
             "quiet_hours.timezone",
