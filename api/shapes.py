@@ -122,7 +122,8 @@ def _select_list(shape: Shape, chosen: Selection) -> str:
 _WHOLE = Selection()
 
 
-def _names(raw: str) -> tuple[str, ...]:
+def names_of(raw: str) -> tuple[str, ...]:
+    """Return the names of a comma-separated list, each once."""
     return tuple(dict.fromkeys(part.strip() for part in raw.split(",") if part.strip()))
 
 
@@ -136,8 +137,8 @@ def select(shape: Shape, fields: str | None, include: str | None) -> Selection:
         return _WHOLE
     known = [member.name for member in shape.fields]
     includable = [member.name for member in shape.includes]
-    wanted = _names(fields) if fields is not None else None
-    included = _names(include or "")
+    wanted = names_of(fields) if fields is not None else None
+    included = names_of(include or "")
     for name in wanted or ():
         if name not in known:
             raise UnknownField(f"There is no field {name[:64]!r}.", allowed=known)

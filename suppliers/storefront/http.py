@@ -9,7 +9,9 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from rest_framework.serializers import Serializer
 
+from api.chosen_members import chosen_members, with_members
 from api.families import CURSORS
 from api.filters import Filters, check_names, conditions
 from api.list_responses import asked_limit, keyset_answer, open_keyset
@@ -26,6 +28,7 @@ class MarketPage:
     """
 
     filters: ClassVar[type[Filters]]
+    item: ClassVar[type[Serializer[Any]]]
     sorts: ClassVar[Mapping[str, tuple[str, str]]]
     default_sort: ClassVar[str]
 
@@ -44,12 +47,13 @@ class MarketPage:
         }
 
     def read(self) -> None:
-        """Read filters and sort.
+        """Read filters, members and sort.
 
-        :raises InvalidFields, UnknownParameter, DuplicateParameter, UnknownSort: as for any list.
+        :raises InvalidFields, UnknownParameter, DuplicateParameter, UnknownField, UnknownSort: as for any list.
         """
         query = self.request.GET
-        check_names(query, (*self.filters.base_filters, "sort", "limit", "cursor"))
+        check_names(query, (*self.filters.base_filters, "fields", "sort", "limit", "cursor"))
+        self.chosen = chosen_members(query, self.item)
         self.given: dict[str, Condition] = dict(conditions(self.filters, query))
         self.text = query.get("sort") or self.default_sort
         found = self.sorts.get(self.text.removeprefix("-"))
@@ -69,7 +73,7 @@ class MarketPage:
         """Write the page; `after` is the key of its last item where more follow."""
         return keyset_answer(
             self.request,
-            list(items),
+            [with_members(one, self.chosen) for one in items],
             after=after,
             sort=self.text,
             filters=self._digest,

@@ -15,6 +15,7 @@ from suppliers.relationships.states import MANAGED
 from suppliers.storefront.http import MarketPage
 
 from .filters import SupplierFilters
+from .representations import FoundSupplierOut
 from .shapes import page_call, seen_of
 
 # Who takes orders: a managed supplier takes them by their being sent.
@@ -25,6 +26,7 @@ class SupplierPage(MarketPage):
     """A request for a page of suppliers."""
 
     filters = SupplierFilters
+    item = FoundSupplierOut
     default_sort = "name"
     sorts: ClassVar[Mapping[str, tuple[str, str]]] = MappingProxyType(
         {
@@ -37,7 +39,7 @@ class SupplierPage(MarketPage):
     def calls(self, tenant_id: UUID) -> list[Call]:
         """Return the statements that read the page.
 
-        :raises InvalidFields, UnknownParameter, DuplicateParameter, UnknownSort, InvalidPage, InvalidCursor: as for any list.
+        :raises InvalidFields, UnknownParameter, DuplicateParameter, UnknownField, UnknownSort, InvalidPage, InvalidCursor: as for any list.
         """
         self.read()
         after = self.begin(tenant_id)

@@ -6,8 +6,10 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from api import preconditions
+from api.chosen_members import FIELDS, chosen_members, with_members
 from api.filters import check_names
 from api.operations import Operation
+from api.shapes import UnknownField
 from api.sorts import UnknownSort
 from api.views import ApiViewSet
 from api.writing import Answer, Command
@@ -43,8 +45,8 @@ class SupplierViewSet(ApiViewSet):
             "those that take new orders: qualified and managed ones.",
             items=FoundSupplierOut,
             filters=SupplierFilters,
-            parameters=(SupplierPage.sort_parameter(),),
-            errors=(InvalidFields, UnknownSort),
+            parameters=(FIELDS, SupplierPage.sort_parameter()),
+            errors=(InvalidFields, UnknownField, UnknownSort),
         ),
         "create": Operation(
             "Describe a supplier that is not on the platform",
@@ -62,7 +64,8 @@ class SupplierViewSet(ApiViewSet):
             "A managed supplier that was merged names the supplier that has its documents in `merged_into`. "
             "`relationship` is the tenant's own.",
             answer=SupplierOut,
-            errors=(NotFound,),
+            parameters=(FIELDS,),
+            errors=(UnknownField, NotFound),
         ),
     }
 
@@ -87,14 +90,16 @@ class SupplierViewSet(ApiViewSet):
         """Answer one supplier."""
 
         def calls(tenant_id: UUID) -> Any:
-            check_names(request.GET, ())
+            check_names(request.GET, ("fields",))
+            chosen_members(request.GET, SupplierOut)
             return as_market([one_call(tenant_id, pk)])
 
         _, (*_, rows) = self.read(calls)
         seen = seen_of(rows)
         if not seen:
             raise NotFound("No such supplier.")
-        return self.answer(seen[0].supplier, tag=preconditions.content_etag(seen[0].supplier))
+        content = with_members(seen[0].supplier, chosen_members(request.GET, SupplierOut))
+        return self.answer(content, tag=preconditions.content_etag(content))
 
 
 class RelationshipViewSet(ApiViewSet):

@@ -15,6 +15,7 @@ from suppliers.storefront.allocation import Read, read_left
 from suppliers.storefront.http import MarketPage
 
 from .filters import CatalogFilters
+from .representations import CatalogProductOut
 from .shapes import page_call, seen_of, shared_by_supplier, written
 
 
@@ -22,6 +23,7 @@ class CatalogPage(MarketPage):
     """A request for a page of products."""
 
     filters = CatalogFilters
+    item = CatalogProductOut
     default_sort = "-created_at"
     sorts: ClassVar[Mapping[str, tuple[str, str]]] = MappingProxyType(
         {
@@ -36,7 +38,7 @@ class CatalogPage(MarketPage):
     def calls(self, tenant_id: UUID) -> list[Call]:
         """Return the statements that read the page, or those that tell how much the tenant may find, where it is not known.
 
-        :raises InvalidFields, UnknownParameter, DuplicateParameter, UnknownSort, InvalidPage, InvalidCursor: as for any list.
+        :raises InvalidFields, UnknownParameter, DuplicateParameter, UnknownField, UnknownSort, InvalidPage, InvalidCursor: as for any list.
         """
         self.read()
         self.words = self.given["search"].parameters if "search" in self.given else ()

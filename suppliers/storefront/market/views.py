@@ -6,8 +6,10 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from api import preconditions
+from api.chosen_members import FIELDS, chosen_members, with_members
 from api.filters import check_names
 from api.operations import Operation
+from api.shapes import UnknownField
 from api.sorts import UnknownSort
 from api.views import ApiViewSet
 from core import clock
@@ -36,10 +38,15 @@ class CatalogViewSet(ApiViewSet):
             "of one pack today: in the tenant's currency, else in the first that there is a price in.",
             items=CatalogProductOut,
             filters=CatalogFilters,
-            parameters=(CatalogPage.sort_parameter(),),
-            errors=(InvalidFields, UnknownSort),
+            parameters=(FIELDS, CatalogPage.sort_parameter()),
+            errors=(InvalidFields, UnknownField, UnknownSort),
         ),
-        "retrieve": Operation("Get a product of the catalog", answer=CatalogProductOut, errors=(NotFound,)),
+        "retrieve": Operation(
+            "Get a product of the catalog",
+            answer=CatalogProductOut,
+            parameters=(FIELDS,),
+            errors=(UnknownField, NotFound),
+        ),
     }
 
     def list(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -55,7 +62,8 @@ class CatalogViewSet(ApiViewSet):
         """Answer one product."""
 
         def calls(tenant_id: UUID) -> Any:
-            check_names(request.GET, ())
+            check_names(request.GET, ("fields",))
+            chosen_members(request.GET, CatalogProductOut)
             return as_market([one_call(tenant_id, pk)])
 
         _, (*_, rows) = self.read(calls)
@@ -63,5 +71,6 @@ class CatalogViewSet(ApiViewSet):
         if not seen:
             raise NotFound("No such product.")
         left = read_left(self.read, [seen[0].allocation], clock.now())
-        content = written(seen[0], shared_by_supplier(seen)[seen[0].supplier_id], left)
+        whole = written(seen[0], shared_by_supplier(seen)[seen[0].supplier_id], left)
+        content = with_members(whole, chosen_members(request.GET, CatalogProductOut))
         return self.answer(content, tag=preconditions.content_etag(content))

@@ -265,3 +265,22 @@ def test_pages_are_the_same_whatever_is_kept_of_how_many_there_are(shelf, buyer)
         assert len(found.trips) == 1
     assert len(pages[0]) == 3
     assert pages[0] == pages[1]
+
+
+def test_fields_choose_members_of_a_page_and_of_one_product(shelf, buyer):
+    product = shelf.product(brand="Koala")
+    price(shelf, product, ("EUR", 1, "6.00"))
+    shelf.offer(product, to=[buyer])
+    one = f"{PATH}/{product['id']}"
+    whole, part = buyer.api.get(one), buyer.api.get(f"{one}?fields=price, brand")
+    chosen = {name: whole.json()["data"][name] for name in ("id", "brand", "price")}
+    assert part.json()["data"] == chosen
+    assert part["ETag"] != whole["ETag"]
+    assert buyer.api.get(f"{one}?fields=price, brand", headers={"If-None-Match": part["ETag"]}).status_code == 304
+    page = buyer.api.get(f"{PATH}?supplier_id={shelf.id}&fields=brand,price").json()
+    assert page["data"] == [chosen]
+    assert buyer.api.get(f"{one}?fields=").json()["data"] == whole.json()["data"]
+    for path in (one, PATH):
+        body = refused(buyer.api.get(f"{path}?fields=brand,cost_price"), 400, "unknown_field")
+        assert {"brand", "price", "substitutes"} < set(body["allowed"])
+        assert "cost_price" not in body["allowed"]

@@ -188,3 +188,13 @@ def test_statements_do_not_grow(buyer, suppliers):
     with recording() as found:
         assert len(buyer.api.get(f"{PATH}?search={word}").json()["data"]) == suppliers
     assert [len(trip.calls) for trip in found.trips] == [3]  # the proof, the role, the page
+
+
+def test_fields_choose_members_of_a_page_and_of_one_supplier(shelf, buyer):
+    word = named(shelf)
+    one = f"{PATH}/{shelf.id}"
+    chosen = {"id": str(shelf.id), "trade_name": word}
+    assert buyer.api.get(f"{one}?fields=trade_name").json()["data"] == chosen
+    assert buyer.api.get(f"{PATH}?search={word}&fields=trade_name").json()["data"] == [chosen]
+    assert "merged_into" in refused(buyer.api.get(f"{one}?fields=owner"), 400, "unknown_field")["allowed"]
+    assert "merged_into" not in refused(buyer.api.get(f"{PATH}?fields=owner"), 400, "unknown_field")["allowed"]
