@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from rest_framework.serializers import BaseSerializer
 
-from api.families import FAMILIES, CredentialKind, Style
+from api.families import FAMILIES, CredentialKind, Envelope, Style
 from api.operations import Operation
 from api.shapes import Shape
 
@@ -105,11 +105,12 @@ def _one(answer: _Answer, declared: Operation, view: Any, components: Components
     name = answer.name
     if declared.public:
         return {"schema": answer.reference, "examples": {"answer": components.example(name, answer.example)}}
-    supplier = view.family == "supplier"
+    envelopes = {style.envelope for style in _styles(view.family)}
     data = {"type": "array", "items": answer.reference} if declared.many else answer.reference
-    envelope = _object(**_flag(supplier), data=data)
+    envelope = _object(**_flag(Envelope.SUPPLIER in envelopes), data=data)
     example = [answer.example] if declared.many else answer.example
-    value = {"success": True, "data": example} if supplier else {"data": example}
+    value = {"success": True, "data": example} if envelopes == {Envelope.SUPPLIER} else {"data": example}
+    envelope["required"] = [*value]  # a family with both envelopes says `success` to API keys alone
     return {
         "schema": components.schema(f"{name}Response", envelope),
         "examples": {"answer": components.example(f"{name}Response", value)},

@@ -78,6 +78,19 @@ FIELD_PROBLEM: Schema = {
             "items": {"type": "object", "additionalProperties": True},
             "description": "Of `price_not_available`: what was looked at for the line, as a quote tells it.",
         },
+        "available": {
+            "type": "integer",
+            "description": "Of `insufficient_stock`, for a supplier: the base units that are free.",
+        },
+        "reason": {
+            **_TEXT,
+            "description": "Of `lot_not_shippable`: `expired`, `quarantined`, `recalled` or `shelf_life_too_short`.",
+        },
+        "remaining": {
+            "type": "integer",
+            "description": "Of `over_invoiced` and `credit_exceeds_invoice`: the base units that are left.",
+        },
+        "left": {**_TEXT, "description": "Of `exceeds_balance`: the amount that is left, a decimal."},
     },
 }
 _FIELD_EXAMPLE = {"field": "name", "pointer": "/name", "code": "required", "message": "This field is required."}

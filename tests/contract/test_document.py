@@ -81,6 +81,23 @@ def test_success_is_a_component_with_an_example_of_its_schema(operation):
                 validator(media["schema"]).validate(example)
 
 
+def test_answers_to_api_keys_and_to_tokens_are_both_of_the_schema():
+    seen = set()
+    for (method, path), one in declared.operations().items():
+        if one.listing or one.items or one.status == 204 or not path.startswith("/v1/webhooks"):
+            continue
+        answers = document()["paths"][path][method.lower()]["responses"]
+        (answer,) = (response for status, response in answers.items() if status.startswith("2"))
+        media = media_of(answer)
+        (example,) = examples_of(media)
+        assert "success" not in example
+        for envelope in ({}, {"success": True}):
+            validator(media["schema"]).validate(envelope | example)
+        assert "success" in resolve(media["schema"])["properties"]
+        seen.add((method, path))
+    assert {("POST", "/v1/webhooks"), ("GET", "/v1/webhooks/{id}"), ("POST", "/v1/webhooks/{id}/rotate-secret")} <= seen
+
+
 def test_put_that_creates_under_the_caller_s_code_says_so():
     creating = [(method, path) for (method, path), one in declared.operations().items() if one.upsert]
     assert ("PUT", "/v1/pricing-rules/{code}") in creating
