@@ -114,6 +114,38 @@ _OUTLIER: Final = _found(
     " SELECT x.*, o.number, o.received_at AS sent_at FROM off x CROSS JOIN LATERAL (SELECT * FROM suppliers_receivedorder o"
     " WHERE o.tenant_id = $1 AND o.id = x.document_id OFFSET 0) o ORDER BY 7 DESC, 1, 2",
 )
+_SHOWN_PRICE: Final = "trim_scale(round({}, 6))::text"
+# What buyers query of the newest invoices, and what was proposed of the newest orders, beside the price that both agreed on.
+_DIFFERING: Final = f"""
+SELECT i.order_id, i.order_number AS number, (l.line ->> 'order_line_no')::int AS line_no, l.line ->> 'product_id' AS product_id,
+  i.id AS invoice_id, (l.line ->> 'unit_price')::numeric / (l.line ->> 'price_base_quantity')::int AS asked, o.agreed,
+  i.received_at AS since
+FROM (SELECT * FROM suppliers_receivedinvoice c WHERE c.tenant_id = $1 AND c.status IN ('mismatched', 'disputed') AND c.received_at <= {_NOW}
+  ORDER BY c.received_at DESC, c.id LIMIT {_MOST}) i
+CROSS JOIN LATERAL jsonb_array_elements(i.lines) l(line)
+CROSS JOIN LATERAL (SELECT (s.line -> 'snapshot' ->> 'unit_price')::numeric
+    / (s.line -> 'snapshot' ->> 'price_base_quantity')::int AS agreed
+  FROM (SELECT * FROM suppliers_receivedorder c WHERE c.tenant_id = $1 AND c.id = i.order_id OFFSET 0) c
+  CROSS JOIN LATERAL jsonb_array_elements(c.lines) s(line) WHERE s.line ->> 'id' = l.line ->> 'order_line_id') o
+WHERE l.line ->> 'result' = 'price_over'
+UNION ALL
+SELECT o.id, o.number, (e.line ->> 'line_no')::int, e.line ->> 'product_id', NULL::uuid, (e.line -> 'proposed' ->> 'unit_price')::numeric,
+  (e.line -> 'price_check' ->> 'contract_unit_price')::numeric, o.updated_at
+FROM (SELECT * FROM suppliers_receivedorder c WHERE c.tenant_id = $1 AND c.status = 'change_proposed' AND c.received_at <= {_NOW}
+  ORDER BY c.received_at DESC, c.id LIMIT {_MOST}) o
+CROSS JOIN LATERAL jsonb_array_elements(o.representation -> 'change' -> 'lines') e(line)
+WHERE e.line -> 'price_check' ->> 'result' = 'differs'
+"""
+_OTHER_PRICE: Final = _found(
+    "price_outlier",
+    grave="CASE WHEN r.asked <= r.agreed * 1.5 AND r.asked >= r.agreed * 0.5 THEN 'medium' ELSE 'high' END",
+    subject="'type', 'order', 'id', r.order_id, 'name', r.number",
+    evidence="'line_no', r.line_no, 'product_id', r.product_id, 'invoice_id', r.invoice_id,"
+    f" 'unit_price', {_SHOWN_PRICE.format('r.asked')}, 'contract_unit_price', {_SHOWN_PRICE.format('r.agreed')}",
+    action="Correct the price, or agree on it with the buyer.",
+    since="r.since",
+    rows=f"SELECT d.* FROM ({_DIFFERING}) d ORDER BY abs(d.asked / nullif(d.agreed, 0) - 1) DESC, d.order_id, d.line_no",
+)
 _FILL: Final = _found(
     "falling_fill_rate",
     grave="CASE WHEN r.before - r.now > 0.2 THEN 'high' ELSE 'medium' END",
@@ -130,7 +162,7 @@ _FILL: Final = _found(
     f" AND r.kind = 'due' AND r.due_date >= {_TODAY} - 56 AND r.due_date < {_TODAY}) f"
     " WHERE n.id = $1 AND f.before - f.now >= 0.05",
 )
-_ALL: Final = (_EXPIRING, _STOCK_OUT, _LATE, _OUTLIER, _FILL)
+_ALL: Final = (_EXPIRING, _STOCK_OUT, _LATE, _OTHER_PRICE, _OUTLIER, _FILL)
 
 
 def insights_calls(tenant_id: UUID, at: datetime) -> list[Call]:

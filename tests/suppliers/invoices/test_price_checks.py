@@ -5,6 +5,7 @@ from typing import Any
 from core.db import tenant_context
 from ledger.public import Event
 from tests.procurement.purchasing.orders import PATH as ORDERS
+from tests.suppliers.analytics.test_insights import found
 from tests.suppliers.invoices.bills import Desk
 
 DIFFERS = "purchase_order.price_differs"
@@ -50,6 +51,25 @@ def test_a_dear_invoice_is_a_price_that_differs_until_it_is_withdrawn(desk: Desk
     assert read(desk, order) == (False, [("ok", "4.90"), None])
     assert listed(desk) == []
     desk.stored()
+
+
+def test_the_supplier_has_an_insight_while_the_buyer_queries_the_price(desk: Desk) -> None:
+    trade = desk.dock.trade
+    order = desk.arrived(60, (desk.dock.vials, 10), (desk.dock.vials, 10))
+    desk.issue(order, desk.line(order, 1, 30))
+    made = desk.issue(order, desk.line(order, 1, 30, unit_price="9.80"))
+
+    (one,) = found(trade, "price_outlier")
+
+    assert (one["severity"], one["subject"]) == (
+        "high", {"type": "order", "id": order["id"], "name": order["order_number"]},
+    )  # fmt: skip
+    assert one["evidence"] == {
+        "line_no": 1, "product_id": desk.dock.vials["id"], "invoice_id": made["id"], "unit_price": "9.8",
+        "contract_unit_price": "4.9",
+    }  # fmt: skip
+    desk.did(made, "cancel", reason="Too dear")
+    assert found(trade, "price_outlier") == []
 
 
 def test_a_credit_of_the_price_makes_it_right(desk: Desk) -> None:

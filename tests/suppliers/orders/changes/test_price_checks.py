@@ -6,6 +6,7 @@ from core.db import tenant_context
 from suppliers.marketplace.models import Offer
 from suppliers.orders.models import PriceTrace
 from tests.procurement.purchasing.orders import PATH, Trade, act
+from tests.suppliers.analytics.test_insights import found
 from tests.suppliers.orders.answers import counters, seen
 from tests.suppliers.orders.changes.proposals import changes, confirm, decide, done, items, propose, respond, sent
 
@@ -50,6 +51,23 @@ def test_another_price_is_told_and_listed_until_the_order_ends(trade: Trade) -> 
     assert "price_check" not in seen(trade, order["id"])["items"][1]
     assert told(trade) == 1
     trade.stored()
+
+
+def test_the_supplier_has_an_insight_while_another_price_is_proposed(trade: Trade) -> None:
+    trade.shelf.stock(trade.masks, 500)
+    order = sent(trade)
+    (first,) = items(trade, order["id"])
+    done(respond(trade, order["id"], first, **substitute(trade, "0.40")))
+
+    (one,) = found(trade, "price_outlier")
+
+    assert (one["severity"], one["subject"]["id"]) == ("medium", order["id"])
+    assert one["evidence"] == {
+        "line_no": 2, "product_id": trade.masks["id"], "invoice_id": None, "unit_price": "0.4",
+        "contract_unit_price": "0.333333",
+    }  # fmt: skip
+    done(confirm(trade, order["id"], "accept"))
+    assert found(trade, "price_outlier") == []
 
 
 def test_the_price_that_holds_and_what_has_none_differ_in_nothing(trade: Trade) -> None:
