@@ -118,16 +118,15 @@ _SHOWN_PRICE: Final = "trim_scale(round({}, 6))::text"
 # What buyers query of the newest invoices, and what was proposed of the newest orders, beside the price that both agreed on.
 _DIFFERING: Final = f"""
 SELECT i.order_id, i.order_number AS number, (l.line ->> 'order_line_no')::int AS line_no, l.line ->> 'product_id' AS product_id,
-  i.id AS invoice_id, (l.line ->> 'unit_price')::numeric / (l.line ->> 'price_base_quantity')::int AS asked, o.agreed,
-  i.received_at AS since
+  i.id AS invoice_id, (l.line ->> 'unit_price')::numeric / (l.line ->> 'price_base_quantity')::int AS asked,
+  (l.ordered ->> 'unit_price')::numeric / (l.ordered ->> 'price_base_quantity')::int AS agreed, i.received_at AS since
 FROM (SELECT * FROM suppliers_receivedinvoice c WHERE c.tenant_id = $1 AND c.status IN ('mismatched', 'disputed') AND c.received_at <= {_NOW}
   ORDER BY c.received_at DESC, c.id LIMIT {_MOST}) i
-CROSS JOIN LATERAL jsonb_array_elements(i.lines) l(line)
-CROSS JOIN LATERAL (SELECT (s.line -> 'snapshot' ->> 'unit_price')::numeric
-    / (s.line -> 'snapshot' ->> 'price_base_quantity')::int AS agreed
+CROSS JOIN LATERAL (SELECT jsonb_object_agg(s.line ->> 'id', s.line -> 'snapshot') AS snapshots
   FROM (SELECT * FROM suppliers_receivedorder c WHERE c.tenant_id = $1 AND c.id = i.order_id OFFSET 0) c
-  CROSS JOIN LATERAL jsonb_array_elements(c.lines) s(line) WHERE s.line ->> 'id' = l.line ->> 'order_line_id') o
-WHERE l.line ->> 'result' = 'price_over'
+  CROSS JOIN LATERAL jsonb_array_elements(c.lines) s(line)) o
+CROSS JOIN LATERAL (SELECT e.line, o.snapshots -> (e.line ->> 'order_line_id') AS ordered
+  FROM jsonb_array_elements(i.lines) e(line) WHERE e.line ->> 'result' = 'price_over' OFFSET 0) l
 UNION ALL
 SELECT o.id, o.number, (e.line ->> 'line_no')::int, e.line ->> 'product_id', NULL::uuid, (e.line -> 'proposed' ->> 'unit_price')::numeric,
   (e.line -> 'price_check' ->> 'contract_unit_price')::numeric, o.updated_at
