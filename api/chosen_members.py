@@ -5,20 +5,13 @@ Source: contract, conventions.md "Filtering and sorting".
 
 from collections.abc import Collection
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 import orjson
 from django.http import QueryDict
 from rest_framework.serializers import Serializer
 
-from .shapes import UnknownField, names_of
-
-FIELDS: Final[dict[str, Any]] = {
-    "name": "fields",
-    "in": "query",
-    "description": "Comma-separated members to return, beside the id. The schema describes an answer without `fields`.",
-    "schema": {"type": "string"},
-}
+from .shapes import wanted_fields
 
 
 def chosen_members(query: QueryDict, answer: type[Serializer[Any]]) -> Collection[str] | None:
@@ -26,14 +19,8 @@ def chosen_members(query: QueryDict, answer: type[Serializer[Any]]) -> Collectio
 
     :raises UnknownField: the answer has no such member; the refusal lists those that it has.
     """
-    given = query.get("fields")
-    if given is None or not (wanted := names_of(given)):
-        return None
-    known = _members(answer)
-    for name in wanted:
-        if name not in known:
-            raise UnknownField(f"There is no field {name[:64]!r}.", allowed=[*known])
-    return {"id", *wanted}
+    wanted = wanted_fields(query.get("fields"), _members(answer))
+    return {"id", *wanted} if wanted else None
 
 
 def with_members(content: bytes, chosen: Collection[str] | None) -> bytes:

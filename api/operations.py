@@ -43,7 +43,7 @@ class Operation:
     front keeps on disk while it arrives. `answer` is a representation other than the viewset's `serializer_class`, or a
     plain serializer of what `run` returns as `Answer`. `status` is that of the answer; `further_statuses` are others that
     `Answer.status` or `core.results.Found` may choose. `items` are those of a list that the view reads itself, with its
-    `filters`. `listing` is a list other than the viewset's own. `secrets` are members that a replay answers
+    `filters`; `chooses` says that the view reads `fields` itself (`api/chosen_members.py`). `listing` is a list other than the viewset's own. `secrets` are members that a replay answers
     as null. `media` are media types beside JSON that the view writes itself (`api/further_media.py`). `many` marks an answer that is a whole list, without pages. `errors` are the refusals of the action.
 
     Work: `run` is the action. It is called with actor, target, data and instant; without `find` there is no target, and
@@ -88,6 +88,7 @@ class Operation:
     costs: bool = True
     items: type[BaseSerializer[Any]] | None = None
     filters: type[Filters] | None = None
+    chooses: bool = False
     media: tuple[Media, ...] = ()
 
     def located(self, tenant_id: UUID, path: dict[str, Any]) -> list[Call]:

@@ -3,6 +3,7 @@
 PostgreSQL writes the JSON, so a list costs no object per row. In every expression `t` is the table's row.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -122,9 +123,20 @@ def _select_list(shape: Shape, chosen: Selection) -> str:
 _WHOLE = Selection()
 
 
-def names_of(raw: str) -> tuple[str, ...]:
-    """Return the names of a comma-separated list, each once."""
+def _names(raw: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in raw.split(",") if part.strip()))
+
+
+def wanted_fields(fields: str | None, known: Sequence[str]) -> tuple[str, ...] | None:
+    """Read the `fields` parameter; None for all.
+
+    :raises UnknownField: a name is none of those that are known; the refusal lists them.
+    """
+    wanted = _names(fields or "")
+    for name in wanted:
+        if name not in known:
+            raise UnknownField(f"There is no field {name[:64]!r}.", allowed=[*known])
+    return wanted or None
 
 
 def select(shape: Shape, fields: str | None, include: str | None) -> Selection:
@@ -135,16 +147,12 @@ def select(shape: Shape, fields: str | None, include: str | None) -> Selection:
     """
     if fields is None and include is None:
         return _WHOLE
-    known = [member.name for member in shape.fields]
+    wanted = wanted_fields(fields, [member.name for member in shape.fields])
     includable = [member.name for member in shape.includes]
-    wanted = names_of(fields) if fields is not None else None
-    included = names_of(include or "")
-    for name in wanted or ():
-        if name not in known:
-            raise UnknownField(f"There is no field {name[:64]!r}.", allowed=known)
+    included = _names(include or "")
     for name in included:
         if name not in includable:
             raise UnknownInclude(f"{name[:64]!r} cannot be included.", allowed=includable)
     if len(included) > 5:
         raise UnknownInclude("At most five includes at once.", allowed=includable)
-    return Selection(wanted or None, tuple(sorted(included)))
+    return Selection(wanted, tuple(sorted(included)))

@@ -93,9 +93,9 @@ def _of_query(declared: Operation, family: str, components: Components) -> Itera
         usual = {"default": documents[0]} if all(one.has_usual for one in declared.media) else {}
         yield _parameter("query", "document", text, {**_TEXT, "enum": documents, **usual})
     shape = declared.listing.shape if declared.listing is not None else declared.shape
-    if shape is not None and declared.status != 204:
+    if declared.chooses or (shape is not None and declared.status != 204):
         yield _shared("Fields", components)
-        if shape.includes:
+        if shape is not None and shape.includes:
             names = ", ".join(f"`{member.name}`" for member in shape.includes)
             yield _parameter("query", "include", f"Comma-separated members to add: {names}.", _TEXT)
     if declared.listing is not None:

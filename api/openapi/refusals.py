@@ -104,7 +104,7 @@ def _of_requests(situation: Situation) -> Iterator[Refusal]:
     yield from (Malformed, transport.DuplicateHeader, transport.HeaderNotAscii, NotAcceptable)
     if situation.listed:
         yield from (InvalidFields, page_numbers.InvalidPage, sorts.UnknownSort, InvalidCursor)
-    if situation.listed or (declared.shape is not None and declared.status != 204):
+    if situation.listed or _reads_fields(declared):
         yield from (shapes.UnknownField, shapes.UnknownInclude)
     if not declared.public and declared.tenant != "none":
         yield from (filters.UnknownParameter, filters.DuplicateParameter, body.NulCharacter, body.LoneSurrogate)
@@ -115,6 +115,10 @@ def _of_requests(situation: Situation) -> Iterator[Refusal]:
     if situation.writes and situation.tenanted:
         yield from (idempotency.InvalidKey, idempotency.InProgress, idempotency.KeyReused)
     yield from (RateLimited, Unavailable, TookTooLong, transport.Overloaded)
+
+
+def _reads_fields(declared: Operation) -> bool:
+    return declared.chooses or (declared.shape is not None and declared.status != 204)
 
 
 def _of_callers(situation: Situation) -> Iterator[Refusal]:
@@ -177,7 +181,7 @@ def _shared_name(status: int, situation: Situation) -> str:
     if status in (400, 409):
         marks.append("Write" if situation.writes else "List" if situation.listed else "Read")
     if status == 400:
-        marks += ["Fields"] * (declared.shape is not None and not situation.listed and declared.status != 204)
+        marks += ["Fields"] * (_reads_fields(declared) and not situation.listed)
         marks += ["Body"] * (declared.body is not None)
     if status == 409 or (status == 400 and situation.writes):
         marks += ["Target"] * situation.has_target

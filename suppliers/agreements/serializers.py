@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from api.serializers import DecimalField, StrictSerializer, refusal
 from suppliers.catalog.fields import QUANTITY_MAX
+from suppliers.catalog.states import DAYS_MAX
 from suppliers.company.fields import CurrencyField, WholeEntry, text
 from suppliers.company.serializers import MoneyIn, PaymentTermsIn
 from suppliers.files.serializers import FileIdsField
@@ -65,7 +66,7 @@ class AgreementLineIn(WholeEntry):
     max_quantity = _number(
         1, BASE_MAX, help_text="What may be ordered at this price in all, in base units; null: any quantity."
     )
-    min_remaining_shelf_life_days = _number(0, 36_500)
+    min_remaining_shelf_life_days = _number(0, DAYS_MAX)
     lead_time_days = _number(0, 3_650)
     remove = serializers.BooleanField(
         default=False, help_text="With the mode `merge`: take the line out. One that is not there is no error."

@@ -4,7 +4,7 @@ from typing import Final
 
 from django.db.models import TextChoices
 
-DAYS_MAX: Final = 36_500
+DAYS_MAX: Final = 36_500  # of every number of days that goods last or take
 
 
 class Status(TextChoices):

@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from api.serializers import DecimalField, StrictSerializer, refusal
 from suppliers.catalog.fields import QUANTITY_MAX
+from suppliers.catalog.states import DAYS_MAX
 from suppliers.catalog.vocabularies import COUNTRIES
 from suppliers.company.fields import CurrencyField
 from suppliers.pricing.serializers import TierIn, check_period
@@ -53,7 +54,7 @@ class OfferIn(StrictSerializer):
     lead_time_days = _packs(min_value=0, max_value=3_650)
     stock_policy = serializers.ChoiceField(choices=StockPolicy.choices, default=StockPolicy.LIVE.value)
     fixed_quantity = _packs(min_value=0)
-    min_remaining_shelf_life_days = _packs(min_value=0, max_value=36_500)
+    min_remaining_shelf_life_days = _packs(min_value=0, max_value=DAYS_MAX)
     countries = serializers.ListField(
         child=serializers.CharField(max_length=2), max_length=300, required=False, default=list
     )

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer
+from suppliers.catalog.states import DAYS_MAX
 from suppliers.inventory.states import Unit
 
 MOST_LINES = 200
@@ -21,7 +22,7 @@ class ReservationLineIn(StrictSerializer):
     unit = serializers.ChoiceField(choices=Unit.choices, default=Unit.PACK.value)
     offer_id = serializers.UUIDField(required=False, allow_null=True, default=None)
     min_remaining_shelf_life_days = serializers.IntegerField(
-        min_value=0, max_value=36_500, required=False, allow_null=True, default=None
+        min_value=0, max_value=DAYS_MAX, required=False, allow_null=True, default=None
     )
 
     class Meta:

@@ -6,10 +6,9 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from api import preconditions
-from api.chosen_members import FIELDS, chosen_members, with_members
+from api.chosen_members import chosen_members, with_members
 from api.filters import check_names
 from api.operations import Operation
-from api.shapes import UnknownField
 from api.sorts import UnknownSort
 from api.views import ApiViewSet
 from api.writing import Answer, Command
@@ -45,8 +44,9 @@ class SupplierViewSet(ApiViewSet):
             "those that take new orders: qualified and managed ones.",
             items=FoundSupplierOut,
             filters=SupplierFilters,
-            parameters=(FIELDS, SupplierPage.sort_parameter()),
-            errors=(InvalidFields, UnknownField, UnknownSort),
+            chooses=True,
+            parameters=(SupplierPage.sort_parameter(),),
+            errors=(InvalidFields, UnknownSort),
         ),
         "create": Operation(
             "Describe a supplier that is not on the platform",
@@ -64,8 +64,8 @@ class SupplierViewSet(ApiViewSet):
             "A managed supplier that was merged names the supplier that has its documents in `merged_into`. "
             "`relationship` is the tenant's own.",
             answer=SupplierOut,
-            parameters=(FIELDS,),
-            errors=(UnknownField, NotFound),
+            chooses=True,
+            errors=(NotFound,),
         ),
     }
 

@@ -6,10 +6,9 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from api import preconditions
-from api.chosen_members import FIELDS, chosen_members, with_members
+from api.chosen_members import chosen_members, with_members
 from api.filters import check_names
 from api.operations import Operation
-from api.shapes import UnknownField
 from api.sorts import UnknownSort
 from api.views import ApiViewSet
 from core import clock
@@ -38,14 +37,15 @@ class CatalogViewSet(ApiViewSet):
             "of one pack today: in the tenant's currency, else in the first that there is a price in.",
             items=CatalogProductOut,
             filters=CatalogFilters,
-            parameters=(FIELDS, CatalogPage.sort_parameter()),
-            errors=(InvalidFields, UnknownField, UnknownSort),
+            chooses=True,
+            parameters=(CatalogPage.sort_parameter(),),
+            errors=(InvalidFields, UnknownSort),
         ),
         "retrieve": Operation(
             "Get a product of the catalog",
             answer=CatalogProductOut,
-            parameters=(FIELDS,),
-            errors=(UnknownField, NotFound),
+            chooses=True,
+            errors=(NotFound,),
         ),
     }
 
