@@ -34,6 +34,7 @@ def operations() -> dict[tuple[str, str], Operation]:
         (method.upper(), path_of(path)): pattern.callback.cls.operations[name]
         for path, pattern in ROUTES
         for method, name in pattern.callback.actions.items()
+        if method != "head"  # DRF adds it to a view's actions at its first request
     }
 
 
