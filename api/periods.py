@@ -9,8 +9,9 @@ from typing import Any, Final
 import django_filters
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.dateparse import parse_date, parse_datetime
+from django.utils.dateparse import parse_datetime
 
+from core import clock
 from core.conditions import TENANT, Condition
 
 _START: Final = (
@@ -21,7 +22,7 @@ _START: Final = (
 def moment_of(text: str) -> date | datetime | None:
     """Read a plain date, or an instant with its offset, of the years 2 to 9998; None for anything else."""
     try:
-        found: date | datetime | None = parse_date(text) or parse_datetime(text)
+        found: date | datetime | None = clock.day_of(text) or parse_datetime(text)
     except ValueError:
         return None
     if found is None or not 1 < found.year < 9999:
@@ -46,6 +47,25 @@ class MomentFilter(django_filters.CharFilter):  # type: ignore[misc]  # the libr
     """A filter by a plain date or an instant."""
 
     field_class = _MomentField
+
+
+class _DayField(forms.DateField):
+    """A day as YYYY-MM-DD."""
+
+    def to_python(self, value: Any) -> date | None:
+        """Refuse the other forms of days that Django reads.
+
+        :raises ValidationError: with the code `invalid`.
+        """
+        if isinstance(value, str) and value and clock.day_of(value) is None:
+            raise ValidationError("Give a date as 2026-01-31.", code="invalid")
+        return super().to_python(value)
+
+
+class DayFilter(django_filters.DateFilter):  # type: ignore[misc]  # the library has no types
+    """A filter by a day."""
+
+    field_class = _DayField
 
 
 class PeriodForm(forms.Form):
@@ -89,5 +109,6 @@ def until(column: str, value: str) -> Condition:
 
 def compared(column: str, sign: str, value: str) -> Condition:
     """Return the condition that an instant of the row, given as SQL, stands so to a moment; `sign` is `<`, `>` or `>=`."""
-    moment = "{0}::timestamptz" if isinstance(moment_of(value), datetime) else f"(SELECT {_START})"
-    return Condition(f"{column} {sign} {moment}", (value,))
+    found = moment_of(value)
+    moment = "{0}::timestamptz" if isinstance(found, datetime) else f"(SELECT {_START})"
+    return Condition(f"{column} {sign} {moment}", (found.isoformat() if found else value,))

@@ -5,7 +5,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
@@ -14,6 +14,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.fields import empty
 
+from core import clock
 from core.errors import FieldError, InvalidFields
 from core.money import is_currency
 
@@ -21,6 +22,7 @@ _of_thread = threading.local()
 _MOST_UNKNOWN = 20
 _MOST_LISTED = 30
 _LONGEST_NAME = 64
+_FIRST_YEAR = 1900
 _DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
@@ -127,6 +129,23 @@ class DecimalField(serializers.DecimalField):
         if isinstance(data, str) and not _DECIMAL.fullmatch(data.strip()):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class DateField(serializers.DateField):
+    """A day as YYYY-MM-DD, of the year 1900 or later: an earlier one is a slip of the keyboard.
+
+    There is no last year, since 9999-12-31 is what many systems send for "without an end".
+    """
+
+    default_error_messages: ClassVar = {"range": "Dates lie in the year 1900 or later."}
+
+    def to_internal_value(self, value: Any) -> date:
+        if isinstance(value, str) and clock.day_of(value) is None:
+            self.fail("invalid", format="YYYY-MM-DD")
+        found: date = super().to_internal_value(value)
+        if found.year < _FIRST_YEAR:
+            self.fail("range")
+        return found
 
 
 class CurrencyField(serializers.CharField):

@@ -1,7 +1,11 @@
 """The clock. Views, commands and tasks read it once and pass the instant down as `at`."""
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, date, datetime
 from functools import lru_cache
+from typing import Final
+
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def now() -> datetime:
@@ -13,3 +17,14 @@ def now() -> datetime:
 def rfc3339(at: datetime) -> str:
     """Write an instant in UTC with `Z` and milliseconds. Source: contract, conventions "Dates"; RFC 3339."""
     return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+
+def day_of(text: str) -> date | None:
+    """Read a day as YYYY-MM-DD; None for anything else, such as the other forms of ISO 8601 that Python reads.
+
+    Source: contract, conventions "Dates".
+    """
+    try:
+        return date.fromisoformat(text) if _DAY.fullmatch(text) else None
+    except ValueError:
+        return None

@@ -45,7 +45,7 @@ _FORMS: tuple[tuple[str, Schema], ...] = (
     ("Boolean", {"type": "boolean"}),
     ("IsoDateTime", {"type": "string", "format": "date-time"}),
     ("DateTime", {"type": "string", "format": "date-time"}),
-    ("Date", {"type": "string", "format": "date"}),
+    ("Day", {"type": "string", "format": "date"}),
     ("Number", {"type": "number"}),
 )
 

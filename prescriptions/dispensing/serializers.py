@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import InstantField, StrictSerializer
+from api.serializers import DateField, InstantField, StrictSerializer
 from prescriptions import vocabularies
 from prescriptions.prescribing.serializers import AmountField, CodingIn, many, optional_text, refusal
 
@@ -67,7 +67,7 @@ class LineIn(StrictSerializer):
     unit = optional_text(40)
     product = CodingIn(required=False, allow_null=True, default=None)
     lot_number = optional_text(50)
-    expires_on = serializers.DateField(required=False, allow_null=True, default=None)
+    expires_on = DateField(required=False, allow_null=True, default=None)
     days_supply = serializers.IntegerField(min_value=1, max_value=365, required=False, allow_null=True, default=None)
     substitution = SubstitutionIn(required=False, allow_null=True, default=None)
 

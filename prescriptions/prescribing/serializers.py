@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import DecimalField, StrictSerializer, read
+from api.serializers import DateField, DecimalField, StrictSerializer, read
 from prescriptions import vocabularies
 from prescriptions.states import Category, Priority, Schedule
 
@@ -201,7 +201,7 @@ class PrescriptionDraftIn(StrictSerializer):
     reason_codes = many(CodingIn, required=False, default=list, max_length=20)
     priority = serializers.ChoiceField(choices=Priority.choices, default=Priority.ROUTINE)
     category = serializers.ChoiceField(choices=Category.choices, default=Category.OUTPATIENT)
-    valid_from = serializers.DateField(required=False, allow_null=True, default=None)
+    valid_from = DateField(required=False, allow_null=True, default=None)
     notes_to_pharmacy = optional_text(1000)
     patient_instructions = optional_text(2000)
     prior_prescription_id = serializers.UUIDField(required=False, allow_null=True, default=None)

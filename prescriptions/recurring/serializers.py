@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from django.core.validators import MaxValueValidator, MinValueValidator
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer, form, read
+from api.serializers import DateField, StrictSerializer, form, read
 from prescriptions.prescribing.serializers import MOST_ITEMS, ItemIn, PrescriptionDraftIn, fhir_id, many, optional_id
 from prescriptions.states import IntervalUnit
 
@@ -16,10 +16,10 @@ EARLIEST, LATEST = date(1970, 1, 1), date(2199, 12, 31)
 MOST_OCCURRENCES, LONGEST_LEAD = 10_000, 365
 
 
-def day(**options: Any) -> serializers.DateField:
+def day(**options: Any) -> DateField:
     """Return a date of a treatment."""
     bounds = [MinValueValidator(EARLIEST), MaxValueValidator(LATEST)]
-    return serializers.DateField(validators=bounds, **options)
+    return DateField(validators=bounds, **options)
 
 
 class WholeItemIn(ItemIn):

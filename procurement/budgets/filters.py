@@ -1,11 +1,11 @@
 """Filters of budgets."""
 
-from datetime import date
 from typing import Any, Final
 
 import django_filters
 
 from api.filters import Filters
+from core import clock
 from core.conditions import TENANT, Condition
 from core.errors import FieldError, InvalidFields
 from core.search_terms import MAX_SEARCH_WORDS, words_of
@@ -46,11 +46,10 @@ class BudgetFilters(Filters):
         """Budgets that orders of that day may name."""
         if value == TODAY:
             return Condition(_USABLE.format(day=f"(SELECT {today_sql(TENANT)})"))
-        try:
-            day = date.fromisoformat(value)
-        except ValueError:
+        day = clock.day_of(value)
+        if day is None:
             message = "Give a date as 2026-03-01, or `today`."
-            raise InvalidFields(errors=[FieldError("active_on", "invalid", message)]) from None
+            raise InvalidFields(errors=[FieldError("active_on", "invalid", message)])
         return Condition(_USABLE.format(day="{0}::date"), (day.isoformat(),))
 
     def condition_search(self, value: str) -> Condition:

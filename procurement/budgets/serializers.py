@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import CurrencyField, DecimalField, StrictSerializer, refusal
+from api.serializers import CurrencyField, DateField, DecimalField, StrictSerializer, refusal
 from core.money import minor_units
 
 from .models import MOST_COST_CENTERS
@@ -20,8 +20,8 @@ class BudgetIn(StrictSerializer):
         max_digits=19, decimal_places=4, min_value=Decimal(0), help_text="With the decimals of the currency at most."
     )
     currency = CurrencyField()
-    valid_from = serializers.DateField()
-    valid_to = serializers.DateField(help_text="The first day on which it holds no more.")
+    valid_from = DateField()
+    valid_to = DateField(help_text="The first day on which it holds no more.")
     cost_centers = serializers.ListField(
         child=serializers.CharField(max_length=64),
         max_length=MOST_COST_CENTERS,

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import CurrencyField, DecimalField, StrictSerializer, refusal
+from api.serializers import CurrencyField, DateField, DecimalField, StrictSerializer, refusal
 from suppliers.public import (
     MOST_LINES,
     QUANTITY_MAX,
@@ -41,8 +41,8 @@ def _id(**more: Any) -> serializers.UUIDField:
     return serializers.UUIDField(required=False, allow_null=True, default=None, **more)
 
 
-def _date(**more: Any) -> serializers.DateField:
-    return serializers.DateField(required=False, allow_null=True, default=None, **more)
+def _date(**more: Any) -> DateField:
+    return DateField(required=False, allow_null=True, default=None, **more)
 
 
 class PurchaseOrderLineIn(WholeEntry):
@@ -106,7 +106,7 @@ class _HeaderIn(StrictSerializer):
 
     currency = CurrencyField(required=False)
     delivery_location_id = serializers.UUIDField(required=False, help_text="A location of the buyer.")
-    requested_delivery_date = serializers.DateField(required=False, allow_null=True)
+    requested_delivery_date = DateField(required=False, allow_null=True)
     price_agreement_id = serializers.UUIDField(
         required=False, allow_null=True, help_text="An agreement that goes before all other prices."
     )
@@ -230,7 +230,7 @@ class ChangedLineIn(WholeEntry):
     quantity = serializers.IntegerField(
         min_value=1, max_value=QUANTITY_MAX, required=False, help_text="In the unit of the line."
     )
-    requested_date = serializers.DateField(required=False, allow_null=True)
+    requested_date = DateField(required=False, allow_null=True)
     cancel_quantity = serializers.IntegerField(
         min_value=1, max_value=QUANTITY_MAX, required=False, help_text="Further ones that are not wanted, in that unit."
     )
@@ -251,7 +251,7 @@ class ProposeChangesIn(StrictSerializer):
     revision = serializers.IntegerField(min_value=1, help_text="The revision that was read.")
     lines: Any = serializers.ListSerializer(child=ChangedLineIn(), max_length=MOST_LINES, required=False)
     add_lines: Any = serializers.ListSerializer(child=PurchaseOrderLineIn(), max_length=MOST_LINES, required=False)
-    requested_delivery_date = serializers.DateField(required=False, allow_null=True)
+    requested_delivery_date = DateField(required=False, allow_null=True)
     delivery_location_id = serializers.UUIDField(required=False, help_text="A location of the buyer.")
     notes_to_supplier = serializers.CharField(max_length=5_000, required=False, allow_null=True, allow_blank=True)
     reason = serializers.CharField(max_length=500, help_text="The supplier reads it.")

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import DecimalField, StrictSerializer, refusal
+from api.serializers import DateField, DecimalField, StrictSerializer, refusal
 from suppliers.catalog.fields import QUANTITY_MAX
 from suppliers.catalog.states import DAYS_MAX
 from suppliers.company.fields import CurrencyField, WholeEntry, text
@@ -106,8 +106,8 @@ class _TermsIn(StrictSerializer):
     )
     group = text(64)
     currency = CurrencyField()
-    valid_from = serializers.DateField()
-    valid_to = serializers.DateField(help_text="The first day on which it does not hold any more.")
+    valid_from = DateField()
+    valid_to = DateField(help_text="The first day on which it does not hold any more.")
     priority = serializers.IntegerField(
         min_value=0, max_value=MOST_PRIORITY, default=0, help_text="Of two agreements that fit, the higher goes first."
     )
@@ -199,7 +199,7 @@ def check_status_alone(attrs: dict[str, Any]) -> None:
 class TerminateIn(StrictSerializer):
     """A notice; the other party reads the reason."""
 
-    notice_date = serializers.DateField(
+    notice_date = DateField(
         help_text="The first day on which the agreement does not hold any more; at least today, the date at the supplier."
     )
     reason = serializers.CharField(max_length=500)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import DecimalField, StrictSerializer, refusal
+from api.serializers import DateField, DecimalField, StrictSerializer, refusal
 from core.canonical import decimal_text
 from core.identifiers import SRN, bic, duns, gln, iban, lei, vat_number
 from core.money import minor_units
@@ -132,8 +132,8 @@ class LicenseIn(WholeEntry):
     type = serializers.ChoiceField(choices=LicenseType.choices)
     number = serializers.CharField(max_length=80)
     authority = text(200)
-    valid_from = serializers.DateField(required=False, allow_null=True, default=None)
-    valid_to = serializers.DateField(required=False, allow_null=True, default=None)
+    valid_from = DateField(required=False, allow_null=True, default=None)
+    valid_to = DateField(required=False, allow_null=True, default=None)
     file_id = serializers.UUIDField(required=False, allow_null=True, default=None)
 
     class Meta:
@@ -183,7 +183,7 @@ class TaxRateIn(WholeEntry):
     tax_category = serializers.RegexField(r"^[A-Za-z0-9_.-]{1,20}\Z")
     country = CountryField()
     rate = DecimalField(max_digits=7, decimal_places=4, min_value=Decimal(0), max_value=Decimal(100))
-    valid_from = serializers.DateField()
+    valid_from = DateField()
 
     class Meta:
         example: ClassVar = {"tax_category": "S", "country": "DE", "rate": "19", "valid_from": "2026-01-01"}

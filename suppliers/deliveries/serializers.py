@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 from rest_framework import serializers
 
 from api.scans import read_scan
-from api.serializers import DecimalField, InstantField, PrintedField, StrictSerializer, refusal
+from api.serializers import DateField, DecimalField, InstantField, PrintedField, StrictSerializer, refusal
 from core.identifiers import gtin14, has_gs1_check_digit
 from suppliers.company.fields import WholeEntry
 from suppliers.files.serializers import FileIdsField
@@ -44,9 +44,7 @@ class ShippedLineIn(WholeEntry):
         choices=Unit.choices, default=Unit.PACK.value, help_text="`pack`: packs of the line's packaging; `base`: base units."
     )  # fmt: skip
     lot_number = PrintedField(max_length=20, required=False, allow_null=True, allow_blank=True, default=None)
-    expiry_date = serializers.DateField(
-        required=False, allow_null=True, default=None, help_text="That of the lot, as a check."
-    )
+    expiry_date = DateField(required=False, allow_null=True, default=None, help_text="That of the lot, as a check.")
     serial_numbers = serializers.ListField(
         child=PrintedField(max_length=20),
         max_length=MOST_SERIALS,

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.fields import empty
 
 from api.multipart import FilePart
-from api.serializers import StrictSerializer
+from api.serializers import DateField, StrictSerializer
 
 from .bindings import MOST
 from .handing_over import MOST_FILES
@@ -133,7 +133,7 @@ class FileFormIn(StrictSerializer):
     name = NameField(required=False)
     title = _title()
     visibility = serializers.ChoiceField(choices=Visibility.choices, default=Visibility.PRIVATE.value)
-    expires_on = serializers.DateField(required=False, allow_null=True, default=None)
+    expires_on = DateField(required=False, allow_null=True, default=None)
     bindings = BindingsText(
         required=False,
         default=list,  # type: ignore[arg-type]  # what a text becomes
@@ -164,7 +164,7 @@ class FileIn(StrictSerializer):
     sha256 = serializers.RegexField(r"^[0-9a-f]{64}$", help_text="Of the content, in hexadecimal.")
     title = _title()
     visibility = serializers.ChoiceField(choices=Visibility.choices, default=Visibility.PRIVATE.value)
-    expires_on = serializers.DateField(required=False, allow_null=True, default=None)
+    expires_on = DateField(required=False, allow_null=True, default=None)
     bindings: Any = _bindings(required=False, default=list)
 
     class Meta:
@@ -186,7 +186,7 @@ class FilePatchIn(StrictSerializer):
 
     title = _title()
     visibility = serializers.ChoiceField(choices=Visibility.choices, required=False)
-    expires_on = serializers.DateField(required=False, allow_null=True)
+    expires_on = DateField(required=False, allow_null=True)
     bindings: Any = _bindings(required=False)
 
     class Meta:

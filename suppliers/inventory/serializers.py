@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from api.postal import AddressIn
 from api.scans import read_scan
-from api.serializers import DecimalField, PrintedField, StrictSerializer, refusal
+from api.serializers import DateField, DecimalField, PrintedField, StrictSerializer, refusal
 from core.identifiers import gln, gtin14
 from core.time_zones import time_zones
 
@@ -64,8 +64,8 @@ class AdjustmentLineIn(GoodsIn):
     """One change of a level: by `quantity` base units (delta), or to that quantity (set)."""
 
     location_id = serializers.UUIDField()
-    expiry_date = serializers.DateField(required=False, allow_null=True, default=None)
-    manufacture_date = serializers.DateField(required=False, allow_null=True, default=None)
+    expiry_date = DateField(required=False, allow_null=True, default=None)
+    manufacture_date = DateField(required=False, allow_null=True, default=None)
     mode = serializers.ChoiceField(choices=Mode.choices)
     quantity = serializers.IntegerField(min_value=-QUANTITY_MAX, max_value=QUANTITY_MAX)
     expected_quantity = serializers.IntegerField(
@@ -161,7 +161,7 @@ class LotChangeIn(StrictSerializer):
 
     status = serializers.ChoiceField(choices=LotStatus.choices, required=False, allow_null=True, default=None)
     recall = RecallIn(required=False, allow_null=True, default=None)
-    expiry_date = serializers.DateField(required=False, allow_null=True, default=None)
+    expiry_date = DateField(required=False, allow_null=True, default=None)
     reason = serializers.CharField(max_length=500)
 
     class Meta:
@@ -206,7 +206,7 @@ class StockLocationIn(StrictSerializer):
     license_types = serializers.ListField(
         child=serializers.CharField(max_length=40), max_length=20, required=False, default=list
     )
-    license_valid_to = serializers.DateField(required=False, allow_null=True, default=None)
+    license_valid_to = DateField(required=False, allow_null=True, default=None)
 
     class Meta:
         example: ClassVar = {

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import DecimalField, PrintedField, StrictSerializer, refusal
+from api.serializers import DateField, DecimalField, PrintedField, StrictSerializer, refusal
 from core.canonical import decimal_text
 from suppliers.company.fields import WholeEntry, text
 from suppliers.inventory.serializers import QUANTITY_MAX
@@ -106,8 +106,8 @@ class InvoiceIn(StrictSerializer):
 
     invoice_number = PrintedField(max_length=64)
     type = serializers.ChoiceField(choices=InvoiceType.choices, default=InvoiceType.INVOICE.value)
-    issue_date = serializers.DateField()
-    due_date = serializers.DateField(
+    issue_date = DateField()
+    due_date = DateField(
         required=False, allow_null=True, default=None, help_text="By default by the order's payment terms."
     )
     delivery_ids: Any = serializers.ListField(

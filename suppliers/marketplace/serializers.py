@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import DecimalField, StrictSerializer, refusal
+from api.serializers import DateField, DecimalField, StrictSerializer, refusal
 from suppliers.catalog.fields import QUANTITY_MAX
 from suppliers.catalog.states import DAYS_MAX
 from suppliers.catalog.vocabularies import COUNTRIES
@@ -30,7 +30,7 @@ class ShortageLimitIn(StrictSerializer):
     mode = serializers.ChoiceField(choices=[("limit", "Limit")], default="limit")
     quantity = serializers.IntegerField(min_value=1, max_value=QUANTITY_MAX)
     period_days = serializers.IntegerField(min_value=1, max_value=90)
-    until = serializers.DateField()
+    until = DateField()
 
     class Meta:
         example: ClassVar = {"mode": "limit", "quantity": 20, "period_days": 30, "until": "2026-12-31"}
@@ -58,8 +58,8 @@ class OfferIn(StrictSerializer):
     countries = serializers.ListField(
         child=serializers.CharField(max_length=2), max_length=300, required=False, default=list
     )
-    valid_from = serializers.DateField(required=False, allow_null=True, default=None)
-    valid_to = serializers.DateField(required=False, allow_null=True, default=None)
+    valid_from = DateField(required=False, allow_null=True, default=None)
+    valid_to = DateField(required=False, allow_null=True, default=None)
     allocation = ShortageLimitIn(required=False, allow_null=True, default=None)
     status = serializers.ChoiceField(choices=[one.value for one in _WRITABLE_STATES], required=False)
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import DecimalField, StrictSerializer, refusal
+from api.serializers import DateField, DecimalField, StrictSerializer, refusal
 from core.money import minor_units
 from suppliers.company.fields import CurrencyField, WholeEntry, refuse_twins, text
 
@@ -57,9 +57,7 @@ class PaymentIn(StrictSerializer):
         default=list,
         help_text="With the method `offset` only: whose credit is used; together the amount of the payment.",
     )
-    value_date = serializers.DateField(
-        required=False, allow_null=True, default=None, help_text="The day on which the money moves."
-    )
+    value_date = DateField(required=False, allow_null=True, default=None, help_text="The day on which the money moves.")
     provider_reference = text(140)
     bank_account = text(64)
     remittance_text = text(500)
@@ -137,7 +135,7 @@ class ConfirmPaymentIn(StrictSerializer):
         choices=[(value, label) for value, label in PaymentStatus.choices if value in OUTCOMES],
         help_text="`processing`: it was sent; `reversed`: a payment that was made was taken back.",
     )
-    value_date = serializers.DateField(
+    value_date = DateField(
         required=False,
         allow_null=True,
         default=None,

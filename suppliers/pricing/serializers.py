@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import DecimalField, StrictSerializer, refusal
+from api.serializers import DateField, DecimalField, StrictSerializer, refusal
 from suppliers.catalog.fields import QUANTITY_MAX
 from suppliers.company.fields import CurrencyField
 
@@ -40,8 +40,8 @@ class ListPriceIn(StrictSerializer):
     currency = CurrencyField()
     tiers: Any = serializers.ListSerializer(child=TierIn(), allow_empty=False, max_length=20)
     price_base_quantity = serializers.IntegerField(min_value=1, max_value=1_000_000, default=1)
-    valid_from = serializers.DateField(required=False, allow_null=True, default=None)
-    valid_to = serializers.DateField(required=False, allow_null=True, default=None)
+    valid_from = DateField(required=False, allow_null=True, default=None)
+    valid_to = DateField(required=False, allow_null=True, default=None)
     tax_included = serializers.BooleanField(default=False)
 
     class Meta:

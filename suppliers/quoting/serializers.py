@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer, refusal
+from api.serializers import DateField, StrictSerializer, refusal
 from suppliers.catalog.fields import QUANTITY_MAX
 from suppliers.company.fields import CurrencyField
 from suppliers.inventory.states import Unit
@@ -77,9 +77,7 @@ class BuyerQuoteLineIn(_LineIn):
 class _QuoteIn(StrictSerializer):
     """What all quotes ask."""
 
-    on_date = serializers.DateField(
-        required=False, allow_null=True, default=None, help_text="By default today at each supplier."
-    )
+    on_date = DateField(required=False, allow_null=True, default=None, help_text="By default today at each supplier.")
     price_agreement_id = serializers.UUIDField(
         required=False,
         allow_null=True,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import DecimalField, StrictSerializer, refusal
+from api.serializers import DateField, DecimalField, StrictSerializer, refusal
 from core.money import minor_units
 from suppliers.catalog.fields import QUANTITY_MAX
 from suppliers.company.fields import CountryField, CurrencyField
@@ -96,8 +96,8 @@ class PriceListIn(StrictSerializer):
     name = serializers.CharField(max_length=255)
     currency = CurrencyField()
     status = serializers.ChoiceField(choices=TermStatus.choices, default=TermStatus.DRAFT.value)
-    valid_from = serializers.DateField(required=False, allow_null=True, default=None)
-    valid_to = serializers.DateField(required=False, allow_null=True, default=None)
+    valid_from = DateField(required=False, allow_null=True, default=None)
+    valid_to = DateField(required=False, allow_null=True, default=None)
     priority = serializers.IntegerField(min_value=0, max_value=MOST_PRIORITY, default=0)
     assignment = AssignmentIn(required=False, default=lambda: {"scope": Scope.PUBLIC.value, "ids": [], "codes": []})
     entries_mode = serializers.ChoiceField(choices=EntriesMode.choices, default=EntriesMode.REPLACE.value)
@@ -233,8 +233,8 @@ def only_currency(attrs: Mapping[str, Any]) -> str:
 class PricingRuleIn(AdjustmentIn):
     """A pricing rule; members that are left out take their defaults."""
 
-    valid_from = serializers.DateField(required=False, allow_null=True, default=None)
-    valid_to = serializers.DateField(required=False, allow_null=True, default=None)
+    valid_from = DateField(required=False, allow_null=True, default=None)
+    valid_to = DateField(required=False, allow_null=True, default=None)
     exclusive = serializers.BooleanField(default=False, help_text="No rule after it applies.")
     applies_to_offers = serializers.BooleanField(default=False, help_text="To prices of offers, too.")
 

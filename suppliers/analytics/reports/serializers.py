@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 from rest_framework import serializers
 
 from api.periods import is_reversed, moment_of
-from api.serializers import StrictSerializer
+from api.serializers import DateField, StrictSerializer
 from core.money import is_currency
 from suppliers.inventory.states import MovementType
 from suppliers.orders.states import SHARED
@@ -58,10 +58,8 @@ class ReportParametersIn(StrictSerializer):
     product_id = serializers.UUIDField(required=False)
     buyer_id = serializers.UUIDField(required=False, help_text="Of `orders` and `recall_trace`.")
     location_id = serializers.UUIDField(required=False, help_text="Of `stock` and `movements`.")
-    expires_before = serializers.DateField(required=False, help_text="Of `stock`: lots that expire before this day.")
-    on = serializers.DateField(
-        required=False, help_text="Of `prices`: the day on which they are in force; by default today."
-    )
+    expires_before = DateField(required=False, help_text="Of `stock`: lots that expire before this day.")
+    on = DateField(required=False, help_text="Of `prices`: the day on which they are in force; by default today.")
     currency = serializers.CharField(required=False, min_length=3, max_length=3, help_text="Of `prices`.")
     recall_id = serializers.UUIDField(required=False, help_text="Of `recall_trace`.")
     lot_id = serializers.UUIDField(required=False, help_text="Of `recall_trace`: the supplier's own lot.")

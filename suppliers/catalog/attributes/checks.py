@@ -5,9 +5,9 @@ Source: contract, supply-shelf.md "Attribute definition".
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date
 from typing import Any, NamedTuple
 
+from core import clock
 from core.actor import Actor
 from core.arrays import array_literal
 from core.conditions import TENANT
@@ -109,10 +109,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_date(value: Any) -> bool:
-    try:
-        return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
-    except ValueError:
-        return False
+    return isinstance(value, str) and clock.day_of(value) is not None
 
 
 _IS: dict[AttributeType, Callable[[Any], bool]] = {

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Final
 from rest_framework import serializers
 
 from api.scans import read_scan
-from api.serializers import InstantField, PrintedField, StrictSerializer, refusal
+from api.serializers import DateField, InstantField, PrintedField, StrictSerializer, refusal
 from suppliers.company.fields import WholeEntry
 from suppliers.deliveries.models import MOST_LINES
 from suppliers.deliveries.states import RejectionReason
@@ -52,7 +52,7 @@ class CountedLineIn(WholeEntry):
         default="",
         help_text="The lot that has come; by default the one that was shipped.",
     )
-    expiry_date = serializers.DateField(
+    expiry_date = DateField(
         required=False, allow_null=True, default=None, help_text="The last day of use; by default that of the shipment."
     )
     serial_numbers = serializers.ListField(

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer
+from api.serializers import DateField, StrictSerializer
 from suppliers.catalog.states import DAYS_MAX
 from suppliers.inventory.states import Unit
 
@@ -34,7 +34,7 @@ class ReservationsIn(StrictSerializer):
 
     supplier_id = serializers.UUIDField()
     items: Any = serializers.ListSerializer(child=ReservationLineIn(), min_length=1, max_length=MOST_LINES)
-    needed_date = serializers.DateField(required=False, allow_null=True, default=None)
+    needed_date = DateField(required=False, allow_null=True, default=None)
     ttl_seconds = serializers.IntegerField(
         min_value=60,
         max_value=86_400,

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from api.serializers import DecimalField, StrictSerializer, refusal
+from api.serializers import DateField, DecimalField, StrictSerializer, refusal
 from suppliers.catalog.fields import QUANTITY_MAX
 from suppliers.company.fields import WholeEntry
 from suppliers.inventory.states import Unit
@@ -32,8 +32,8 @@ def _quantity(help_text: str) -> serializers.IntegerField:
     )
 
 
-def _date(**more: Any) -> serializers.DateField:
-    return serializers.DateField(required=False, allow_null=True, **more)
+def _date(**more: Any) -> DateField:
+    return DateField(required=False, allow_null=True, **more)
 
 
 class ProposedSubstituteIn(WholeEntry):
