@@ -2,6 +2,7 @@
 
 from .agreements.refusals import AgreementExhausted, SelfTrade
 from .catalog.fields import QUANTITY_MAX, GtinField, UnitField
+from .catalog.states import DAYS_MAX
 from .company.fields import WholeEntry
 from .company.serializers import PaymentTermsIn
 from .exchange.http.documents import ORDER_MEDIA
@@ -170,6 +171,7 @@ __all__ = [
     "BY_SUPPLIER",
     "CANCELLED",
     "CLOSED",
+    "DAYS_MAX",
     "DELIVERIES_SQL",
     "DELIVERIES_TOTAL_SQL",
     "DRAFT",

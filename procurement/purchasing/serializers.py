@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from api.serializers import CurrencyField, DateField, DecimalField, StrictSerializer, refusal
 from suppliers.public import (
+    DAYS_MAX,
     MOST_LINES,
     QUANTITY_MAX,
     Backorders,
@@ -116,7 +117,7 @@ class _HeaderIn(StrictSerializer):
     substitution_policy = serializers.ChoiceField(choices=Substitution.choices, required=False)
     backorder_policy = serializers.ChoiceField(choices=Backorders.choices, required=False)
     min_remaining_shelf_life_days = serializers.IntegerField(
-        min_value=0, max_value=36_500, required=False, allow_null=True
+        min_value=0, max_value=DAYS_MAX, required=False, allow_null=True
     )
     notes_to_supplier = _optional(5_000)
     internal_note = _optional(5_000, help_text="The supplier never reads it.")

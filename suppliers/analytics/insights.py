@@ -13,6 +13,7 @@ from core.conditions import TENANT
 from core.pipeline import Call, Rows, Statement
 from organizations.public import today_sql
 from suppliers.inventory.queries import WITHIN
+from suppliers.orders.shapes import UNIT_PRICE
 
 from .stock import SHIPPED
 
@@ -114,12 +115,12 @@ _OUTLIER: Final = _found(
     " SELECT x.*, o.number, o.received_at AS sent_at FROM off x CROSS JOIN LATERAL (SELECT * FROM suppliers_receivedorder o"
     " WHERE o.tenant_id = $1 AND o.id = x.document_id OFFSET 0) o ORDER BY 7 DESC, 1, 2",
 )
-_SHOWN_PRICE: Final = "trim_scale(round({}, 6))::text"
 # What buyers query of the newest invoices, and what was proposed of the newest orders, beside the price that both agreed on.
 _DIFFERING: Final = f"""
 SELECT i.order_id, i.order_number AS number, (l.line ->> 'order_line_no')::int AS line_no, l.line ->> 'product_id' AS product_id,
   i.id AS invoice_id, (l.line ->> 'unit_price')::numeric / (l.line ->> 'price_base_quantity')::int AS asked,
-  (l.ordered ->> 'unit_price')::numeric / (l.ordered ->> 'price_base_quantity')::int AS agreed, i.received_at AS since
+  (l.ordered ->> 'unit_price')::numeric / (l.ordered ->> 'price_base_quantity')::int AS agreed, i.received_at AS since,
+  i.representation ->> 'currency' AS currency
 FROM (SELECT * FROM suppliers_receivedinvoice c WHERE c.tenant_id = $1 AND c.status IN ('mismatched', 'disputed') AND c.received_at <= {_NOW}
   ORDER BY c.received_at DESC, c.id LIMIT {_MOST}) i
 CROSS JOIN LATERAL (SELECT jsonb_object_agg(s.line ->> 'id', s.line -> 'snapshot') AS snapshots
@@ -129,7 +130,7 @@ CROSS JOIN LATERAL (SELECT e.line, o.snapshots -> (e.line ->> 'order_line_id') A
   FROM jsonb_array_elements(i.lines) e(line) WHERE e.line ->> 'result' = 'price_over' OFFSET 0) l
 UNION ALL
 SELECT o.id, o.number, (e.line ->> 'line_no')::int, e.line ->> 'product_id', NULL::uuid, (e.line -> 'proposed' ->> 'unit_price')::numeric,
-  (e.line -> 'price_check' ->> 'contract_unit_price')::numeric, o.updated_at
+  (e.line -> 'price_check' ->> 'contract_unit_price')::numeric, o.updated_at, o.representation ->> 'currency'
 FROM (SELECT * FROM suppliers_receivedorder c WHERE c.tenant_id = $1 AND c.status = 'change_proposed' AND c.received_at <= {_NOW}
   ORDER BY c.received_at DESC, c.id LIMIT {_MOST}) o
 CROSS JOIN LATERAL jsonb_array_elements(o.representation -> 'change' -> 'lines') e(line)
@@ -140,7 +141,8 @@ _OTHER_PRICE: Final = _found(
     grave="CASE WHEN r.asked <= r.agreed * 1.5 AND r.asked >= r.agreed * 0.5 THEN 'medium' ELSE 'high' END",
     subject="'type', 'order', 'id', r.order_id, 'name', r.number",
     evidence="'line_no', r.line_no, 'product_id', r.product_id, 'invoice_id', r.invoice_id,"
-    f" 'unit_price', {_SHOWN_PRICE.format('r.asked')}, 'contract_unit_price', {_SHOWN_PRICE.format('r.agreed')}",
+    f" 'unit_price', {UNIT_PRICE.format('round(r.asked, 6)')}, 'contract_unit_price', {UNIT_PRICE.format('round(r.agreed, 6)')},"
+    " 'currency', r.currency",
     action="Correct the price, or agree on it with the buyer.",
     since="r.since",
     rows=f"SELECT d.* FROM ({_DIFFERING}) d ORDER BY abs(d.asked / nullif(d.agreed, 0) - 1) DESC, d.order_id, d.line_no",

@@ -24,9 +24,8 @@ def require_payable(invoice: Invoice) -> None:
 
 
 def payable(invoice: Invoice) -> Decimal:
-    """Return how much a new payment may hold: what is neither credited, paid nor held."""
-    left: Decimal = invoice.gross_total - invoice.credited_total - invoice.paid_total - invoice.held_total
-    return left
+    """Return how much a new payment may hold: what of the balance is not held. Credit that has paid another invoice is due again."""
+    return invoice.balance_due - invoice.held_total
 
 
 def hold(invoice: Invoice, amount: Decimal) -> None:

@@ -3,8 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from suppliers.orders.changes.price_checks import DIFFERS, has_other_price
 from suppliers.orders.models import PurchaseOrderLine
+from suppliers.orders.other_prices import DIFFERS, has_other_price
 from suppliers.pricing.amounts import shown, unit_price
 
 from .billed import Billed

@@ -27,6 +27,7 @@ from .freeing import free, held_calls
 from .item_events import OrderItemUpdated, told_of_items
 from .limits import returning
 from .models import PurchaseOrder, PurchaseOrderLine
+from .other_prices import has_other_price
 from .peeks import OrderPeek
 from .progress import cut, fulfilment_of, is_complete, prepared_calls, prepared_of
 from .proposals.content import kept_totals
@@ -42,7 +43,7 @@ _COUNTERS: Final = (
 )  # fmt: skip
 _COLUMNS: Final = (
     "status", "approval_for", "proposed_by", "before_change", "given_back", "closed_at", "fulfilment_status", "billing_status",
-    "revision", "net", "tax", "gross", "taxes",
+    "revision", "net", "tax", "gross", "taxes", "price_differs",
 )  # fmt: skip
 
 
@@ -104,6 +105,7 @@ def end_order(
     row.become(ending.target)
     row.before_change, row.given_back = "", row.gross if is_all else Decimal(0)
     row.assign(kept)
+    row.price_differs = has_other_price(lines)
     row.fulfilment_status = fulfilment_of(lines).value
     row.billing_status = billing_of(lines, paid=gone.paid).value
     names, others = [*ending.step.buyer], [*ending.step.supplier]

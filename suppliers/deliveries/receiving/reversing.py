@@ -24,7 +24,6 @@ from suppliers.inventory.reservations.changes import joined
 from suppliers.invoices.billed import Billed
 from suppliers.invoices.rematching import read_billed, released_units
 from suppliers.orders.progress import tolerated
-from suppliers.orders.states import TERMINAL
 
 from .finding import Arriving, Receivable
 from .judging import Judged
@@ -69,8 +68,8 @@ def reverse(
 
     :raises InvalidFields: the delivery has no such receipt.
     :raises InvalidTransition: nothing of the delivery is received, or it is lost.
-    :raises ReceiptNotReversible: it reverses one itself, was reversed, is older than 30 days, its order is at its end; or,
-        with the lines, its goods were sent back, are billed or gone, or what it had rejected was shipped again.
+    :raises ReceiptNotReversible: it reverses one itself, was reversed, is older than 30 days; or, with the lines, its goods
+        were sent back, are billed or gone, or what it had rejected was shipped again.
     """
     own = str(actor.tenant_id)
     target, (found, lines, reversed_by) = arriving.lock(
@@ -131,7 +130,6 @@ def _settled(target: Receivable, first: Receipt, at: datetime, *, is_reversed: b
         "is_reversing": first.reverses_id is not None,
         "already_reversed": is_reversed,
         "too_old": at - first.created_at > REVERSIBLE,
-        "order_closed": target.order.status in TERMINAL,
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
 

@@ -3,20 +3,17 @@
 Source: contract, supply-price.md 2 "Price check".
 """
 
-from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 from suppliers.agreements.refusals import AgreementExhausted
 from suppliers.inventory.states import Unit
 from suppliers.orders.models import PurchaseOrderLine
+from suppliers.orders.other_prices import DIFFERS, NOTHING_DIFFERS
 from suppliers.orders.pricing import Terms
 from suppliers.pricing.amounts import shown, unit_price
 from suppliers.quoting.candidates import Good
 from suppliers.quoting.lines import Asking, price_lines
 from suppliers.quoting.refusals import PriceNotAvailable
-
-DIFFERS: Final = "differs"
-_NONE: Final[dict[str, Any]] = {"result": "ok", "contract_unit_price": None, "source_id": None, "trace": []}
 
 
 def price_check(terms: Terms, line: PurchaseOrderLine, good: Good) -> dict[str, Any]:
@@ -29,7 +26,7 @@ def price_check(terms: Terms, line: PurchaseOrderLine, good: Good) -> dict[str, 
     try:
         (priced,) = price_lines([good], [asked], asking)
     except (PriceNotAvailable, AgreementExhausted):
-        return dict(_NONE)
+        return dict(NOTHING_DIFFERS)
     price = priced.price
     return {
         "result": "ok" if priced.total == line.net else DIFFERS,
@@ -37,8 +34,3 @@ def price_check(terms: Terms, line: PurchaseOrderLine, good: Good) -> dict[str, 
         "source_id": price.source_id,
         "trace": price.trace,
     }
-
-
-def has_other_price(lines: Iterable[PurchaseOrderLine]) -> bool:
-    """Tell whether a line that counts has another price than the one that holds."""
-    return any((one.price_check or _NONE)["result"] == DIFFERS and one.cancelled < one.ordered for one in lines)

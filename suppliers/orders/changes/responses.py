@@ -23,6 +23,7 @@ from suppliers.inventory.states import Unit
 from suppliers.orders.course import BY_SUPPLIER, Step, Who
 from suppliers.orders.item_events import OrderItemUpdated, told_of_items
 from suppliers.orders.models import ORDERS, PurchaseOrder, PurchaseOrderLine
+from suppliers.orders.other_prices import has_other_price
 from suppliers.orders.peeks import OrderPeek
 from suppliers.orders.pricing import Terms, reading_calls
 from suppliers.orders.progress import asked_for, counted, drop_dates
@@ -42,7 +43,6 @@ from suppliers.orders.telling import told
 from suppliers.quoting.candidates import goods_of
 
 from . import substitutes
-from .price_checks import has_other_price
 from .substitutes import Replaced
 
 _COLUMNS: Final = ("status", "approval_for", "proposed_by", "before_change", "revision", "authors", "price_differs")

@@ -27,6 +27,7 @@ from suppliers.orders.course import ACCEPTED, BY_SUPPLIER, SENT, Place
 from suppliers.orders.freeing import free, held_calls
 from suppliers.orders.limits import traces_of
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
+from suppliers.orders.other_prices import has_other_price
 from suppliers.orders.peeks import OrderPeek
 from suppliers.orders.progress import asked_for, counted, drop_dates, fit, promise
 from suppliers.orders.proposals.content import HEADER, added_of, kept_totals, lay_over, lines_added
@@ -37,8 +38,6 @@ from suppliers.orders.proposals.states import ChangeState
 from suppliers.orders.sending import BOTH, order_part
 from suppliers.orders.states import Backorders, OrderStatus, Party
 from suppliers.orders.telling import told
-
-from .price_checks import has_other_price
 
 _TRACES = Statement.of(
     "UPDATE suppliers_pricetrace SET traces = traces || $3::jsonb, updated_at = $4, version = version + 1"

@@ -41,6 +41,28 @@ def test_invoice_before_receipt_is_matched_by_the_receipt(desk: Desk) -> None:
     assert desk.stored() == [("invoice", "mismatched")]
 
 
+def test_receipt_is_corrected_after_the_last_invoice_has_closed_the_order(desk: Desk) -> None:
+    order = desk.ordered()
+    delivery = desk.ship(order, 100)
+    receipt = desk.receive(delivery, 100)
+    made = desk.issue(order, 100)
+    assert desk.billing(order)[0] == "closed"
+
+    answer = desk.dock.post(delivery, reverses=receipt["id"])
+
+    assert answer.status_code == 201, answer.content
+    assert (desk.read(made)["status"], desk.results(made)) == ("mismatched", ["not_received"])
+    again = desk.dock.receive(
+        delivery, {"accepted_quantity": 90, "rejected_quantity": 10, "rejection_reason": "damaged"}
+    )
+    assert [(one["accepted"], one["rejected"]) for one in again["lines"]] == [(90, 10)]
+    found = desk.dock.trade.read(order["id"])
+    line = found["lines"][0]
+    assert (found["status"], line["received"], line["rejected"]) == ("closed", 90, 10)
+    assert desk.read(made)["status"] == "mismatched"
+    desk.stored()
+
+
 def test_receipt_on_a_released_invoice_is_not_reversed(desk: Desk) -> None:
     order = desk.ordered()
     delivery = desk.ship(order, 40)

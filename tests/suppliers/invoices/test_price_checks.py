@@ -65,8 +65,8 @@ def test_the_supplier_has_an_insight_while_the_buyer_queries_the_price(desk: Des
         "high", {"type": "order", "id": order["id"], "name": order["order_number"]},
     )  # fmt: skip
     assert one["evidence"] == {
-        "line_no": 1, "product_id": desk.dock.vials["id"], "invoice_id": made["id"], "unit_price": "9.8",
-        "contract_unit_price": "4.9",
+        "line_no": 1, "product_id": desk.dock.vials["id"], "invoice_id": made["id"], "unit_price": "9.80",
+        "contract_unit_price": "4.90", "currency": "EUR",
     }  # fmt: skip
     desk.did(made, "cancel", reason="Too dear")
     assert found(trade, "price_outlier") == []

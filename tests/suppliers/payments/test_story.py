@@ -87,6 +87,25 @@ def test_from_receipt_to_the_last_cent_and_back(desk: Desk) -> None:
     desk.stored()
 
 
+def test_credit_that_has_paid_another_invoice_is_due_again(desk: Desk) -> None:
+    order, invoice = released(desk)
+    gross, zero = invoice["gross_total"], "0.00"
+    payment = pay(desk, (invoice, gross))
+    confirmed(desk, payment, "succeeded")
+    credit = desk.credit(order, invoice, 10)["gross_total"]
+    _, other = released(desk)
+    assert pay(desk, (other, credit), sources=[(invoice, credit)]).status_code == 201
+    confirmed(desk, payment, "reversed")
+    assert shown(desk, invoice) == ("approved", zero, zero, credit, gross)
+
+    more = f"{Decimal(gross) + Decimal('0.01'):.2f}"
+    assert pay(desk, (invoice, more)).json()["code"] == "exceeds_balance"
+    confirmed(desk, pay(desk, (invoice, gross)), "succeeded")
+
+    assert shown(desk, invoice) == ("paid", zero, gross, credit, zero)
+    desk.stored()
+
+
 def test_what_is_disputed_or_not_released_is_not_paid(desk: Desk) -> None:
     order = desk.arrived(100)
     made = desk.issue(order, 100)

@@ -63,8 +63,8 @@ def test_the_supplier_has_an_insight_while_another_price_is_proposed(trade: Trad
 
     assert (one["severity"], one["subject"]["id"]) == ("medium", order["id"])
     assert one["evidence"] == {
-        "line_no": 2, "product_id": trade.masks["id"], "invoice_id": None, "unit_price": "0.4",
-        "contract_unit_price": "0.333333",
+        "line_no": 2, "product_id": trade.masks["id"], "invoice_id": None, "unit_price": "0.40",
+        "contract_unit_price": "0.333333", "currency": "EUR",
     }  # fmt: skip
     done(confirm(trade, order["id"], "accept"))
     assert found(trade, "price_outlier") == []
@@ -82,6 +82,18 @@ def test_the_price_that_holds_and_what_has_none_differ_in_nothing(trade: Trade) 
     assert data["change"]["lines"][1]["price_check"] == {"result": "ok", "contract_unit_price": None}
 
     assert (listed(trade), told(trade)) == ([], 0)
+
+
+def test_an_order_differs_no_more_once_its_buyer_declines(trade: Trade) -> None:
+    order = sent(trade)
+    (first,) = items(trade, order["id"])
+    done(respond(trade, order["id"], first, **substitute(trade, "0.40")))
+    assert listed(trade) == [order["id"]]
+
+    data = done(confirm(trade, order["id"], "decline"))
+
+    assert (data["status"], data["price_differs"], listed(trade)) == ("cancelled", False, [])
+    trade.stored()
 
 
 def test_an_order_differs_no_more_once_the_substitute_is_taken_away(trade: Trade) -> None:
