@@ -71,8 +71,12 @@ class Bench:
     ) -> Taken:
         """Measure requests.
 
-        :raises RuntimeError: an answer has another status, or there is none.
+        :raises RuntimeError: an answer has another status, or there is nothing to send.
         """
+        if not requests:
+            raise RuntimeError(
+                "The work before has left nothing to send: let each measurement last longer (--seconds)."
+            )
         port = port or self.port
         before = self.meters[port].read()
         connections = connections or min(self.wanted.connections, len(requests))
