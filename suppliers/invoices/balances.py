@@ -25,7 +25,8 @@ def require_payable(invoice: Invoice) -> None:
 
 def payable(invoice: Invoice) -> Decimal:
     """Return how much a new payment may hold: what of the balance is not held. Credit that has paid another invoice is due again."""
-    return invoice.balance_due - invoice.held_total
+    left: Decimal = invoice.balance_due - invoice.held_total
+    return left
 
 
 def hold(invoice: Invoice, amount: Decimal) -> None:
