@@ -104,8 +104,7 @@ def end_order(
     gone = give_back(peek, ending, kept.get("gross", Decimal(0)), at, is_all=is_all)
     row.become(ending.target)
     row.before_change, row.given_back = "", row.gross if is_all else Decimal(0)
-    row.assign(kept)
-    row.price_differs = has_other_price(lines)
+    row.assign(kept | {"price_differs": has_other_price(lines)})
     row.fulfilment_status = fulfilment_of(lines).value
     row.billing_status = billing_of(lines, paid=gone.paid).value
     names, others = [*ending.step.buyer], [*ending.step.supplier]
