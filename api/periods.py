@@ -49,7 +49,7 @@ class MomentFilter(django_filters.CharFilter):  # type: ignore[misc]  # the libr
     field_class = _MomentField
 
 
-class _DayField(forms.DateField):
+class _DateField(forms.DateField):
     """A day as YYYY-MM-DD."""
 
     def to_python(self, value: Any) -> date | None:
@@ -62,10 +62,10 @@ class _DayField(forms.DateField):
         return super().to_python(value)
 
 
-class DayFilter(django_filters.DateFilter):  # type: ignore[misc]  # the library has no types
+class DateFilter(django_filters.DateFilter):  # type: ignore[misc]  # the library has no types
     """A filter by a day."""
 
-    field_class = _DayField
+    field_class = _DateField
 
 
 class PeriodForm(forms.Form):

@@ -45,7 +45,7 @@ _FORMS: tuple[tuple[str, Schema], ...] = (
     ("Boolean", {"type": "boolean"}),
     ("IsoDateTime", {"type": "string", "format": "date-time"}),
     ("DateTime", {"type": "string", "format": "date-time"}),
-    ("Day", {"type": "string", "format": "date"}),
+    ("Date", {"type": "string", "format": "date"}),
     ("Number", {"type": "number"}),
 )
 

@@ -5,7 +5,7 @@ from typing import Any
 import django_filters
 
 from api.filters import Filters, one_of
-from api.periods import DayFilter, MomentFilter, PeriodForm, since, until
+from api.periods import DateFilter, MomentFilter, PeriodForm, since, until
 from core.conditions import TENANT, Condition
 
 from .models import StockLevel, StockMovement, StockPlace
@@ -21,7 +21,7 @@ class StockLevelFilters(Filters):
     location_id = django_filters.UUIDFilter()
     lot_number = django_filters.CharFilter(max_length=20)
     status = django_filters.ChoiceFilter(choices=LotStatus.choices)
-    expiring_before = DayFilter(help_text="Levels of lots whose last day of use is before this day.")
+    expiring_before = DateFilter(help_text="Levels of lots whose last day of use is before this day.")
     below_threshold = django_filters.BooleanFilter()
     updated_since = django_filters.IsoDateTimeFilter(field_name="updated_at", lookup_expr="gte")
 
@@ -52,7 +52,7 @@ class AvailabilityFilters(Filters):
 
     product_id = django_filters.UUIDFilter()
     location_id = django_filters.UUIDFilter()
-    needed_date = DayFilter(help_text="The day that the remaining shelf life is counted from; by default today.")
+    needed_date = DateFilter(help_text="The day that the remaining shelf life is counted from; by default today.")
 
     class Meta:
         model = StockLevel

@@ -8,7 +8,7 @@ from django.http import QueryDict
 from rest_framework import serializers
 
 from api.filters import Filters, conditions
-from api.periods import DayFilter, MomentFilter
+from api.periods import MomentFilter
 from api.serializers import DateField, StrictSerializer, read
 from config import urls  # noqa: F401  (imports every view, and with them every body and list)
 from core.errors import InvalidFields
@@ -69,7 +69,7 @@ def test_other_form_in_a_filter_is_refused_by_every_list(text: str) -> None:
         for found in listings()
         if found.filters
         for name, one in found.filters.base_filters.items()
-        if isinstance(one, DayFilter | MomentFilter | django_filters.DateFilter)
+        if isinstance(one, MomentFilter | django_filters.DateFilter)
     ]
     assert len(declared) >= FEWEST_FILTERS
     for filters, name in declared:

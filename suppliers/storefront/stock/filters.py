@@ -7,7 +7,7 @@ from uuid import UUID
 import django_filters
 
 from api.filters import Filters
-from api.periods import DayFilter
+from api.periods import DateFilter
 from core.arrays import array_literal
 from core.conditions import Condition
 from core.errors import FieldError, InvalidFields
@@ -76,7 +76,7 @@ class AvailabilityFilters(Filters):
     country = django_filters.CharFilter(
         max_length=2, help_text="The country of delivery; by default that of the tenant's organization."
     )
-    needed_date = DayFilter(help_text="The day that the goods must be usable on; by default today.")
+    needed_date = DateFilter(help_text="The day that the goods must be usable on; by default today.")
     quantity = django_filters.CharFilter(max_length=10, help_text="Packs that `orderable_quantity` shall answer for.")
 
     class Meta:
