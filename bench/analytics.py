@@ -98,7 +98,8 @@ def _how(wanted: argparse.Namespace, benches: dict[int, Bench]) -> str:
         f"Orders by size: {', '.join(f'{orders:,}' for orders in wanted.sizes)}, as in `./dev bench order`, sent over 500 days. Whoever asks"
         f" is the large supplier, which has a tenth of them and so many rows of roll-ups: {rows}. Metrics are by day, in {ZONE}."
         f" {wanted.rounds} rounds of {wanted.seconds:g} s each, interleaved, {wanted.connections} connections and 2 workers; medians. `cost` is the"
-        f" CPU of web and PostgreSQL together by process accounting; ratios are medians of the rounds' ratios.{told}"
+        f" CPU of web and PostgreSQL together by process accounting; ratios are medians of the rounds' ratios; PostgreSQL's"
+        f" upkeep of its tables is done between the rounds.{told}"
     )
 
 
@@ -107,7 +108,7 @@ def main(arguments: list[str]) -> int:
     wanted = asked("analytics", arguments, RESULTS)
     with backends_of(wanted.data) as backends, ExitStack() as stack:
         benches = opened(Bench, backends, wanted, stack)
-        found = measure(benches, wanted.rounds)
+        found = measure(backends, benches, wanted.rounds)
         trips = {orders: bench.trips() for orders, bench in benches.items()}
         refused = set().union(*(bench.refused for bench in benches.values()))
         answered = tuple(one for one in METRICS if not any(f"{one}, {span}" in refused for span in SPANS))

@@ -101,7 +101,7 @@ def _how(wanted: argparse.Namespace) -> str:
         " come to their receipts, which is not measured; they are invoiced, matched again, released and paid, all but one of each, of"
         f" which the trips are counted. {wanted.rounds} rounds of {wanted.seconds:g} s each, interleaved, {wanted.connections} connections and 2"
         " workers; medians. `cost` is the CPU of web and PostgreSQL together by process accounting; ratios are medians of the rounds'"
-        " ratios. `without its copy` is the same issue at a server that computes and writes no received copies. Of the acts there are as"
+        " ratios; PostgreSQL's upkeep of its tables is done between the rounds. `without its copy` is the same issue at a server that computes and writes no received copies. Of the acts there are as"
         " many requests as orders came in a round, at most."
     )
 
@@ -111,7 +111,7 @@ def main(arguments: list[str]) -> int:
     wanted = asked("invoice", arguments, RESULTS)
     with backends_of(wanted.data) as backends, ExitStack() as stack:
         benches = opened(Bench, backends, wanted, stack)
-        found = measure(benches, wanted.rounds)
+        found = measure(backends, benches, wanted.rounds)
         trips = {orders: bench.trips() for orders, bench in benches.items()}
         once = {orders: invoice_report.bounded(counted) for orders, counted in trips.items()}
         lines = ["# From invoice to the last cent, `./dev bench invoice`", "", machine_line(), "", _how(wanted)]

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from devtools.environment import Backends
 from devtools.places import ROOT
 
-from . import load, order_report, order_rows, supply_report, supply_rows, workload
+from . import load, order_report, order_rows, supply_report, supply_rows, upkeep, workload
 from .accounting import Meters
 from .order_flow import Flow
 from .place import Place, backends_of, open_database, serving
@@ -162,10 +162,16 @@ def opened(kind: type[_Kind], backends: Backends, wanted: argparse.Namespace, st
     return found
 
 
-def measure(benches: Mapping[int, Bench], rounds: int) -> dict[int, Found]:
+def measure(backends: Backends, benches: Mapping[int, Bench], rounds: int) -> dict[int, Found]:
     """All works in turn on each size, round after round; the first round warms and is not counted."""
+    with upkeep.put_off(backends):
+        return _measure(benches, rounds)
+
+
+def _measure(benches: Mapping[int, Bench], rounds: int) -> dict[int, Found]:
     found: dict[int, Found] = {orders: {} for orders in benches}
     for number, (orders, bench) in itertools.product(range(rounds + 1), benches.items()):
+        upkeep.keep_up(bench.connection)
         bench.refresh()
         bench.restock()
         for name, work in bench.works().items():
@@ -183,7 +189,7 @@ def _how(wanted: argparse.Namespace) -> str:
         " ones 86 % are closed; the newest twentieth is under way. Drafts, submits, acceptances, shipments and receipts are those of"
         f" all other buyers with the large supplier. {wanted.rounds} rounds of {wanted.seconds:g} s each, interleaved, {wanted.connections} connections"
         " and 2 workers; medians. `cost` is the CPU of web and PostgreSQL together by process accounting; ratios are medians of the"
-        " rounds' ratios. The product list is the suppliers' own, with prices and stock left out. `without its copy` is the same"
+        " rounds' ratios; PostgreSQL's upkeep of its tables is done between the rounds. The product list is the suppliers' own, with prices and stock left out. `without its copy` is the same"
         " submit at a server that computes and writes no received copies."
     )
 
@@ -219,7 +225,7 @@ def main(arguments: list[str]) -> int:
     wanted = asked("order", arguments, RESULTS)
     with backends_of(wanted.data) as backends, ExitStack() as stack:
         benches = opened(Bench, backends, wanted, stack)
-        found = measure(benches, wanted.rounds)
+        found = measure(backends, benches, wanted.rounds)
         trips = {orders: bench.trips() for orders, bench in benches.items()}
         once = {orders: order_report.bounded(counted) for orders, counted in trips.items()}
         lines = ["# From order to receipt, `./dev bench order`", "", machine_line(), "", _how(wanted)]

@@ -20,6 +20,13 @@ from .place import setup_django
 from .statements import Record, recording
 
 _ENDS = (b"COMMIT", b"ROLLBACK", b"BEGIN")
+_DURABLE = (
+    b"SET CONSTRAINTS ALL IMMEDIATE",
+    b"ROLLBACK",
+    b"BEGIN",
+    b"SELECT pg_logical_emit_message(true, 'bench', '')",
+    b"COMMIT",
+)
 
 
 @contextmanager
@@ -73,20 +80,25 @@ class Direct:
         return {"trips": len(record), "statements": record.statements, "texts": record.texts()}
 
     def floor(self, order: dict[str, Any]) -> dict[str, Any]:
-        """All statements of a write in one pipeline and one transaction that is rolled back; seconds of each time."""
+        """All statements of a write in one pipeline and one transaction that is rolled back; seconds of each time.
+
+        With `durable` in the order its end costs what a COMMIT does: what is deferred to it is checked before, and all that
+        was written to the log is flushed after.
+        """
         from django.db import connection
 
         from core import pipeline
 
         calls = list(self._calls(self._ask(order)))
-        calls.append(pipeline.Call(pipeline.Statement(b"ROLLBACK", b"")))
+        end = _DURABLE if order.get("durable") else (b"ROLLBACK",)
+        calls += [pipeline.Call(pipeline.Statement(sql, b"")) for sql in end]
         connection.ensure_connection()
         found, until = [], time.monotonic() + float(order["seconds"])
         while time.monotonic() < until:
             started = time.perf_counter()
             pipeline._exchange(connection.connection, calls)
             found.append(time.perf_counter() - started)
-        return {"seconds": found[1:], "statements": len(calls) - 1}
+        return {"seconds": found[1:], "statements": len(calls) - len(end)}
 
     @staticmethod
     def _calls(record: Record) -> Iterator[Any]:

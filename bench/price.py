@@ -15,7 +15,7 @@ from typing import Any
 from devtools.environment import Backends
 from devtools.places import ROOT
 
-from . import load, price_rows, supply_report, workload
+from . import load, price_rows, supply_report, upkeep, workload
 from .accounting import Meters
 from .place import Place, backends_of, open_database, serving
 from .prescriptions_child import Child
@@ -174,6 +174,7 @@ def _measure(bench: Bench, rounds: int) -> Found:
     """All works in turn, round after round; the first round warms and is not counted."""
     found: Found = {}
     for number in range(rounds + 1):
+        upkeep.keep_up(bench.connection)
         bench.refresh()
         for name, work in bench.works().items():
             taken = work()
@@ -189,7 +190,7 @@ def _how(wanted: argparse.Namespace) -> str:
         f" prices in two tiers, a list for the hospital, {price_rows.RULES} rules, {price_rows.PROMOTIONS} promotions and an agreement"
         f" with it. {wanted.rounds} rounds of {wanted.seconds:g} s each, interleaved, {wanted.connections} connections and 2 workers;"
         " medians. `cost` is the CPU of web and PostgreSQL together by process accounting; ratios are medians of the rounds'"
-        " ratios. The catalog's pages are the same in all rounds, so their prices were shown lately (decision 132). Price lists are"
+        " ratios; PostgreSQL's upkeep of its tables is done between the rounds. The catalog's pages are the same in all rounds, so their prices were shown lately (decision 132). Price lists are"
         " put one at a time, every entry changed."
     )
 
@@ -208,7 +209,8 @@ def main(arguments: list[str]) -> int:
     wanted = reader.parse_args(arguments)
     with backends_of(wanted.data) as backends, ExitStack() as stack:
         bench = _opened(backends, wanted, stack)
-        found = {wanted.products: _measure(bench, wanted.rounds)}
+        with upkeep.put_off(backends):
+            found = {wanted.products: _measure(bench, wanted.rounds)}
         trips = {wanted.products: bench.trips()}
         lines = ["# The price, `./dev bench price`", "", machine_line(), "", _how(wanted)]
     text = "\n".join([*lines, *supply_report.told(found, trips, _TABLE), ""])

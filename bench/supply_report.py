@@ -30,6 +30,7 @@ GROWING = (
     "search, common word",
     "get",
     "reserve one hot",
+    "adjust",
     "create",
 )
 

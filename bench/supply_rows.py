@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import psycopg
 
+from . import movement_rows
+
 TABLES: Final = (
     "organizations_location",
     "suppliers_stockplace",
@@ -88,16 +90,6 @@ SELECT uuidv7(), tenant_id, created_at, created_at, 1, id, packaging_id, '', 'pu
 FROM (SELECT b.*, row_number() OVER (PARTITION BY tenant_id, availability ORDER BY g) AS nth FROM bench_supply b) b
 WHERE availability = 'backorder' OR (tenant_id = %(large)s AND availability = 'available' AND nth <= %(offered)s)""",
 )
-_MORE = """
-INSERT INTO suppliers_stockmovement (id, created_at, tenant_id, product_id, location_id, level_id, lot_id, lot_number, type,
-  quantity, balance_after, reason_code, reference_type, reference_id, reference_text, note, actor_id, actor_kind)
-SELECT uuidv7(), timestamptz '2026-01-01' + (n::float8 / %(count)s) * interval '150 days', v.tenant_id, v.product_id,
-  v.location_id, v.id, v.lot_id, '', 'adjustment', CASE WHEN n %% 2 = 0 THEN 1 ELSE -1 END, 5000, 'correction', 'adjustment',
-  v.id, '', '', v.tenant_id, 'system'
-FROM generate_series(1, %(count)s) n
-JOIN (SELECT *, row_number() OVER (ORDER BY id) - 1 AS place FROM suppliers_stocklevel WHERE tenant_id = %(large)s) v
-  ON v.place = n %% (SELECT count(*) FROM suppliers_stocklevel WHERE tenant_id = %(large)s)
-"""
 LOTS: Final = 50
 _LOTTED: Final = """
 SELECT 1 FROM suppliers_lot WHERE tenant_id = %(tenant)s AND product_id = %(product)s AND lot_number = 'B' || %(lots)s
@@ -118,12 +110,6 @@ SELECT uuidv7(), now(), v.tenant_id, v.product_id, v.location_id, v.id, v.lot_id
   'receipt', 'adjustment', v.id, '', '', v.tenant_id, 'system' FROM suppliers_stocklevel v
 JOIN suppliers_lot l ON l.tenant_id = v.tenant_id AND l.id = v.lot_id
 WHERE v.tenant_id = %(tenant)s AND v.product_id = %(product)s AND l.lot_number LIKE 'B%%'""",
-)
-_RECOUNT: Final = (
-    "DELETE FROM suppliers_movementcounter WHERE tenant_id = %(large)s",
-    """INSERT INTO suppliers_movementcounter (tenant_id, day, stripe, movements)
-SELECT tenant_id, (created_at AT TIME ZONE 'UTC')::date, 0, count(*) FROM suppliers_stockmovement
-WHERE tenant_id = %(large)s GROUP BY 1, 2""",
 )
 _FREED = """
 UPDATE suppliers_allocation SET status = 'released' WHERE tenant_id = %(tenant)s AND status = 'active'
@@ -207,6 +193,16 @@ def offered(connection: "psycopg.Connection[Any]", tenant: str) -> list[dict[str
     return [{"id": row[0]} for row in connection.execute(sql, [tenant]).fetchall()]
 
 
+def held(connection: "psycopg.Connection[Any]", tenant: str) -> list[tuple[str, str]]:
+    """Products of a tenant that have no lots, each with a place where there is plenty of it: two thousand at most."""
+    sql = (
+        "SELECT v.product_id::text, v.location_id::text FROM suppliers_stocklevel v JOIN suppliers_product p"
+        " ON p.tenant_id = v.tenant_id AND p.id = v.product_id WHERE v.tenant_id = %s AND p.tracking = 'none'"
+        " AND v.lot_id IS NULL AND v.on_hand BETWEEN 5000 AND 100000 ORDER BY v.id LIMIT 2000"
+    )
+    return [(str(product), str(location)) for product, location in connection.execute(sql, [tenant]).fetchall()]
+
+
 def lots(connection: "psycopg.Connection[Any]", tenant: str, product: dict[str, Any]) -> None:
     """Let a product of the large tenant lie in `LOTS` lots of its own, each at one place, beside what there is of it."""
     given = {"tenant": tenant, "product": product["id"], "lots": LOTS}
@@ -214,8 +210,9 @@ def lots(connection: "psycopg.Connection[Any]", tenant: str, product: dict[str, 
         return
     with connection.transaction():
         connection.execute("SET LOCAL session_replication_role = replica")
-        for sql in (*_MORE_LOTS, *_RECOUNT):
-            connection.execute(sql, given | {"large": tenant})
+        for sql in _MORE_LOTS:
+            connection.execute(sql, given)
+        movement_rows.recount(connection, tenant)
     settle(connection)
 
 
@@ -229,25 +226,12 @@ def prepare(connection: "psycopg.Connection[Any]", tenant: str, hot: dict[str, A
         connection.execute(_FREED, given)
         connection.execute(_PLENTY, given)
         connection.execute(_SHARE, given)
-    count = "SELECT count(*) FROM suppliers_stockmovement WHERE tenant_id = %s"
-    (present,) = connection.execute(count, [tenant]).fetchone() or (0,)
+    present = movement_rows.present(connection, tenant)
     if present < movements:
-        seconds = move(connection, tenant, movements - present)
-        print(f"{movements - present:,} movements made in {seconds:.0f} s", flush=True)
-    return max(present, movements)
-
-
-def move(connection: "psycopg.Connection[Any]", tenant: str, count: int) -> float:
-    """Let the large tenant have so many movements more; return the seconds it took. Their sums do not prove."""
-    started = time.monotonic()
-    with connection.transaction():
-        connection.execute("SET LOCAL session_replication_role = replica")
-        connection.execute("SET LOCAL synchronous_commit = off")
-        for sql in (_MORE, *_RECOUNT):
-            connection.execute(sql, {"count": count, "large": tenant})
-    for table in ("suppliers_stockmovement", "suppliers_movementcounter"):
-        connection.execute(f"VACUUM (ANALYZE) {table}")
-    return time.monotonic() - started
+        seconds = movement_rows.move(connection, tenant, movements)
+        present = movement_rows.present(connection, tenant)
+        print(f"{movements:,} movements made in {seconds:.0f} s", flush=True)
+    return present
 
 
 def settle(connection: "psycopg.Connection[Any]") -> None:
