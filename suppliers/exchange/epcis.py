@@ -85,13 +85,15 @@ def _came(
 
 
 def _packed(shown: Mapping[str, Any], lines: Mapping[int, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Write each package with what stands in it: other packages, and goods."""
+    """Write each package with what stands in it: other packages, and goods. One that holds nothing has no event."""
     within = defaultdict[str, list[str]](list)
     for one in shown["packages"]:
         within[one["parent_sscc"]].append(_sscc(one["sscc"]))
     for package in shown["packages"]:
         inner = within[package["sscc"]]
         goods = [(lines[one["line_no"]], one["base_quantity"]) for one in package["lines"]]
+        if not (inner or goods):
+            continue
         whole = [epc for line, count in goods if count == len(line["serial_numbers"]) for epc in _serials(line)]
         counted = [_quantity(line, count) for line, count in goods if count != len(line["serial_numbers"])]
         yield {

@@ -217,6 +217,22 @@ def test_epcis_tells_what_left_what_came_in_and_the_packages(trade: Trade) -> No
     assert [one["bizStep"] for one in again] == ["packing", "packing", "shipping"]
 
 
+def test_epcis_has_no_event_of_an_empty_package(trade: Trade) -> None:
+    product = medicine(
+        trade, packagings=[{"level": "each", "units_per_pack": 1, "gtin": "04006381333931", "orderable": True}]
+    )
+    trade.shelf.stock(product, 5, lot="LATE", expiry=LATE)
+    pallet, case = "340123450000000000", "340123450000000017"
+    packages = [{"sscc": pallet, "level": "pallet"}, {"sscc": case, "parent_sscc": pallet, "level": "case"}]
+    made = shipped(trade, placed(trade, (product, 5)), 5, packages=packages)
+
+    events = json.loads(ask(trade.api, DN.format(made["id"]), LD_JSON).content)["epcisBody"]["eventList"]
+
+    assert [one["bizStep"] for one in events] == ["packing", "shipping"]
+    assert events[0]["parentID"] == f"https://id.gs1.org/00/{pallet}"
+    assert events[0]["childEPCs"] == [f"https://id.gs1.org/00/{case}"]
+
+
 def test_delivery_without_lots_has_no_epcis(trade: Trade) -> None:
     trade.shelf.stock(trade.masks, 50)
     made = shipped(trade, placed(trade, (trade.masks, 5)), 5)
