@@ -34,14 +34,26 @@ class Found:
     def sql(self) -> str:
         """Write the CTEs `ordered`, with what is kept of the page's rows, and `total`."""
         narrowed = " AND ".join(self.where)
-        found = f't."{self.key}" IN (SELECT unnest(ARRAY({self.ids})))'  # each by its key, as `core.search_terms` says
         return (
-            f"counted AS MATERIALIZED (SELECT count(*) AS n FROM ({self.ids} LIMIT {FEW + 1}) u), {self._all()},"
-            f" matched AS MATERIALIZED (SELECT {self.kept} FROM {self.table} t WHERE {narrowed} AND {found} AND NOT {_many()}),"
+            f"few(id) AS MATERIALIZED (({self.ids}) LIMIT {FEW + 1}), counted AS MATERIALIZED (SELECT count(*) AS n FROM few),"
+            f" {self._all()}, matched AS MATERIALIZED ({self.fetched('SELECT id FROM few', f'NOT {_many()}')}),"
             f" walked AS (SELECT {self.kept} FROM {self.table} t WHERE {narrowed} AND {self._among} AND {_many()}"
             f" ORDER BY {self.order} {self.tail}),"
             f" ordered AS ((SELECT * FROM matched t ORDER BY {self.order} {self.tail}) UNION ALL SELECT * FROM walked),"
             f" total AS (SELECT CASE WHEN {_many()} THEN {self._count} ELSE (SELECT count(*) FROM matched) END AS n)"
+        )
+
+    def fetched(self, ids: str, gate: str = "true") -> str:
+        """Write the SELECT of what is kept of rows, each of which is fetched by its key; of none if the gate is closed.
+
+        `OFFSET 0` keeps the ids from becoming a join with all rows of the tenant, which PostgreSQL takes for cheaper where another
+        condition has a set of its own.
+        """
+        tenant, *others = self.where
+        return (
+            f"SELECT {self.kept} FROM (SELECT DISTINCT unnest(ARRAY({ids})) AS id WHERE {gate}) u CROSS JOIN LATERAL"
+            f' (SELECT * FROM {self.table} t WHERE {tenant} AND t."{self.key}" = u.id OFFSET 0) t'
+            f"{' WHERE ' if others else ''}{' AND '.join(others)}"
         )
 
     def _all(self) -> str:

@@ -274,11 +274,15 @@ class _Builder:
         """
         select, order_by, key = self.shape.select(self.query.selection), self.query.order.sql, self.shape.key
         alone = len(self.query.conditions) == 1 and not self.query.extra
-        if alone and (found := self.found(tail)):
+        found = self.found(tail)
+        if found and alone:
             page = found.page()
         else:
+            rows = (
+                found.fetched(found.ids) if found else f"SELECT {self.kept()} FROM {self.shape.table} t {self.clause()}"
+            )
             page = (
-                f"matched AS MATERIALIZED (SELECT {self.kept()} FROM {self.shape.table} t {self.clause()}),"
+                f"matched AS MATERIALIZED ({rows}),"
                 f" ordered AS (SELECT * FROM matched t ORDER BY {order_by} {tail}),"
                 f" total AS (SELECT count(*) AS n FROM matched), {page_of(self.shape.table, key, self.tenant)}"
             )

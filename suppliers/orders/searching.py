@@ -71,7 +71,7 @@ class Searched:
         )
 
     def _named(self, place: int) -> str:
-        """Write the array of the other parties with a name that has the word of a place."""
+        """Write the array of the other parties with a name that has the word of a place; `OFFSET 0`: no other tenant's is read."""
         first = (
             f'SELECT d."{self.party}" AS id FROM "{self.table}" d WHERE d.tenant_id = {TENANT}%s'
             f' ORDER BY d."{self.party}" LIMIT 1'
@@ -79,7 +79,7 @@ class Searched:
         following = first % f' AND d."{self.party}" > p.id'
         return (
             f"ARRAY(WITH RECURSIVE p AS (({first % ''}) UNION ALL SELECT ({following}) FROM p WHERE p.id IS NOT NULL)"
-            " SELECT n.id FROM p JOIN organizations_tenant n ON n.id = p.id"
+            " SELECT p.id FROM p CROSS JOIN LATERAL (SELECT n.name FROM organizations_tenant n WHERE n.id = p.id OFFSET 0) n"
             f" WHERE strpos({_NAME}, ' ' || {{{2 * place}}}::text) > 0)"
         )
 
