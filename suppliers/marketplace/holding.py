@@ -13,7 +13,7 @@ from .queries import ACROSS, as_market, seen_by_sql, visible_sql
 
 _OFFERED = Statement.of(
     f"SELECT {SNAPSHOT} AS item FROM suppliers_product p WHERE p.tenant_id = $1 AND p.archived_at IS NULL"
-    " AND (p.id = ANY($2::uuid[]) OR p.id IN (SELECT k.product_id FROM suppliers_packaging k WHERE k.tenant_id = $1"
+    " AND p.id = ANY(ARRAY(SELECT unnest($2::uuid[]) UNION SELECT k.product_id FROM suppliers_packaging k WHERE k.tenant_id = $1"
     " AND k.gtin = ANY($5::text[]) AND k.state = 'current'))"
     " AND EXISTS (SELECT 1 FROM suppliers_offer o JOIN suppliers_packaging k ON k.tenant_id = $1 AND k.id = o.packaging_id"
     " WHERE o.tenant_id = $1 AND o.product_id = p.id"

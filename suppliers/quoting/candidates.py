@@ -171,8 +171,8 @@ _BOUND: Final = Statement.of(
         ),
         visible=seen_by_sql(supplier="$8", buyer="$1", at="$2::timestamptz", country=_COUNTRY),
         own="NULL::boolean AS on_formulary, NULL::text AS own_code",
-        hidden=f"coalesce((SELECT {_OFFER} FROM suppliers_offer o WHERE $10::boolean AND o.tenant_id = $8 AND o.packaging_id = g.packaging_id"
-        " AND (o.on_market OR o.id = g.asked_offer) AND g.offer_id IS DISTINCT FROM o.id ORDER BY o.on_market DESC, o.id LIMIT 1), 'null') AS hidden",
+        hidden=f"coalesce((SELECT {_OFFER} FROM suppliers_offer o WHERE $10::boolean AND o.tenant_id = $8 AND o.product_id = g.product_id"
+        " AND o.packaging_id = g.packaging_id AND (o.on_market OR o.id = g.asked_offer) AND g.offer_id IS DISTINCT FROM o.id ORDER BY o.on_market DESC, o.id LIMIT 1), 'null') AS hidden",
     ),
     row=GoodRow,
 )

@@ -72,8 +72,8 @@ _asked: list[Questions] = []
 # What may be shared: the supplier's lots, held until the receipt is written. A recall waits for it, or it sees the recall.
 _ORIGINS = Statement.of(
     "SELECT l.id, l.tenant_id AS supplier_id, l.product_id, l.lot_number, l.expiry_date::text, l.manufacture_date::text, l.status"
-    " FROM suppliers_lot l WHERE l.tenant_id = $1 AND l.lot_number = ANY($4::text[]) AND (l.product_id = ANY($2::uuid[])"
-    " OR l.product_id IN (SELECT k.product_id FROM suppliers_packaging k WHERE k.tenant_id = $1 AND k.gtin = ANY($3::text[])"
+    " FROM suppliers_lot l WHERE l.tenant_id = $1 AND l.lot_number = ANY($4::text[]) AND l.product_id = ANY(ARRAY(SELECT unnest($2::uuid[])"
+    " UNION SELECT k.product_id FROM suppliers_packaging k WHERE k.tenant_id = $1 AND k.gtin = ANY($3::text[])"
     " AND k.state = 'current')) ORDER BY l.id FOR SHARE",
     row=Origin,
 )

@@ -37,12 +37,14 @@ class _Named(NamedTuple):
     gtin: str
 
 
+# Each way to name a product finds ids by an index of its own; joined by OR, all products of the tenant would be read.
 _PRODUCTS = Statement.of(
     "SELECT p.id, p.tenant_id AS owner_id, p.supplier_sku, p.category, p.tracking, p.expiry_required,"
     " p.storage_min_c AS min_c, p.storage_max_c AS max_c FROM suppliers_product p"
-    " WHERE p.tenant_id = $1 AND p.archived_at IS NULL"
-    " AND (p.id = ANY($2::uuid[]) OR p.supplier_sku = ANY($3::text[]) OR p.id IN (SELECT k.product_id"
-    " FROM suppliers_packaging k WHERE k.tenant_id = $1 AND k.gtin = ANY($4::text[]) AND k.state = 'current'))",
+    " WHERE p.tenant_id = $1 AND p.archived_at IS NULL AND p.id = ANY(ARRAY(SELECT unnest($2::uuid[])"
+    " UNION SELECT s.id FROM suppliers_product s WHERE s.tenant_id = $1 AND s.archived_at IS NULL AND s.supplier_sku = ANY($3::text[])"
+    " UNION SELECT k.product_id FROM suppliers_packaging k"
+    " WHERE k.tenant_id = $1 AND k.gtin = ANY($4::text[]) AND k.state = 'current'))",
     row=Product,
 )
 _GTINS = Statement.of(
@@ -57,12 +59,14 @@ ITEM_COLUMNS: Final = (
 )
 HELD_ITEMS = Statement.of(
     f"SELECT {ITEM_COLUMNS} FROM suppliers_stockitem i"
-    " WHERE i.tenant_id = $1 AND i.own_product_id IS NULL AND (i.id = ANY($2::uuid[]) OR i.gtins && $3::varchar[])",
+    " WHERE i.tenant_id = $1 AND i.own_product_id IS NULL AND i.id = ANY(ARRAY(SELECT unnest($2::uuid[])"
+    " UNION SELECT h.id FROM suppliers_stockitem h WHERE h.tenant_id = $1 AND h.own_product_id IS NULL"
+    " AND $3::varchar[] <> '{}' AND h.gtins && $3::varchar[]))",
     row=Product,
 )
 _GTINS_OF_ITEMS = Statement.of(
     "SELECT i.id AS product_id, g.gtin::text AS gtin FROM suppliers_stockitem i CROSS JOIN LATERAL unnest(i.gtins) AS g(gtin)"
-    " WHERE i.tenant_id = $1 AND i.own_product_id IS NULL AND i.gtins && $2::varchar[]",
+    " WHERE i.tenant_id = $1 AND i.own_product_id IS NULL AND $2::varchar[] <> '{}' AND i.gtins && $2::varchar[]",
     row=_Named,
 )
 _PLACES = Statement.of(

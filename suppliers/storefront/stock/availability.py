@@ -24,27 +24,30 @@ from suppliers.storefront.allocation import Allocation
 
 # OFFSET 0 keeps the order of the offers, so that a page ends where it is full: each one's product is looked up by its key.
 # $1 the buyer, $2 the instant, $3 the date that the goods are needed for, $4 the country of delivery. The date is the
-# location's where none is given, or one that is over there: `greatest` passes by what is null. OFFSET 0 lets each level find
-# its place and its lot by their keys: plans are made for any supplier, and would look through all of its places for each level.
+# location's where none is given, or one that is over there: `greatest` passes by what is null. OFFSET 0 lets each place and each lot
+# be found by its key: plans are made for any supplier, and would look through all of its places for each level. A place is looked
+# up once for all levels there.
 _PLACE = """
 SELECT greatest($3::date, ($2::timestamptz AT TIME ZONE coalesce(NULLIF(z.time_zone, ''), t.time_zone))::date) AS needed,
        coalesce((SELECT s.sellable FROM suppliers_stockplace s WHERE s.tenant_id = z.tenant_id AND s.location_id = z.id), true) AS sells
-FROM organizations_location z WHERE z.tenant_id = y.tenant_id AND z.id = y.location_id OFFSET 0
+FROM organizations_location z WHERE z.tenant_id = t.supplier_id AND z.id = d.location_id OFFSET 0
 """
+_OF_PRODUCT = "v.tenant_id = t.supplier_id AND v.product_id = t.product_id"
 _LEVELS = f"""
 SELECT y.on_hand - y.reserved + coalesce(a.lapsed, 0) AS free, coalesce(a.living, 0) AS living, y.low_stock_threshold,
        y.reserved - coalesce(a.lapsed, 0) AS promised, l.expiry_date,
        coalesce(l.status = 'released', true) AND z.sells AND (l.expiry_date IS NULL OR l.expiry_date >= z.needed) AS is_usable,
        l.expiry_date IS NULL OR l.expiry_date - z.needed >= t.days AS lasts
-FROM suppliers_stocklevel y
+FROM (SELECT DISTINCT v.location_id FROM suppliers_stocklevel v WHERE {_OF_PRODUCT} OFFSET 0) d
 CROSS JOIN LATERAL ({_PLACE}) z
+CROSS JOIN LATERAL (SELECT v.id, v.tenant_id, v.lot_id, v.on_hand, v.reserved, v.low_stock_threshold FROM suppliers_stocklevel v
+  WHERE {_OF_PRODUCT} AND v.location_id = d.location_id OFFSET 0) y
 LEFT JOIN LATERAL (SELECT status, expiry_date FROM suppliers_lot WHERE tenant_id = y.tenant_id AND id = y.lot_id OFFSET 0) l ON true
 LEFT JOIN LATERAL (
   SELECT sum(h.base_quantity) FILTER (WHERE h.expires_at <= $2) AS lapsed,
          sum(h.base_quantity) FILTER (WHERE h.expires_at > $2) AS living
   FROM suppliers_allocation h
   WHERE h.tenant_id = y.tenant_id AND h.level_id = y.id AND y.reserved > 0 AND h.status = 'active' AND h.kind = 'soft') a ON true
-WHERE y.tenant_id = t.supplier_id AND y.product_id = t.product_id
 """
 _STOCK = f"""
 SELECT coalesce(sum(v.free) FILTER (WHERE v.is_usable AND v.lasts), 0)::bigint AS sellable,
@@ -78,9 +81,10 @@ WHERE {visible_sql(buyer="$1", country="$4")}
 """
 
 
+# What the buyer has reserved of the product, and its reservations of the offer.
 _OWN = """
-SELECT r.representation, (r.representation ->> 'base_quantity')::bigint AS base_quantity,
-       r.representation ->> 'kind' AS kind, r.representation ->> 'offer_id' AS offer_id
+SELECT coalesce(sum((r.representation ->> 'base_quantity')::bigint) FILTER (WHERE r.representation ->> 'kind' = 'soft'), 0)::bigint AS own,
+       coalesce(json_agg(r.representation) FILTER (WHERE r.representation ->> 'offer_id' = t.id::text), '[]') AS reservations
 FROM suppliers_receivedreservation r
 WHERE r.tenant_id = $1 AND r.product_id = t.product_id AND r.owner_tenant_id = t.supplier_id AND r.status = 'active'
   AND (r.expires_at IS NULL OR r.expires_at > $2)
@@ -104,12 +108,12 @@ SELECT t.id, t.supplier_id, t.product_id, t.units_per_pack, t.stock_policy, t.st
        t.lead_time_days, t.limit_quantity, t.limit_period_days, t.limit_until::text, g.packs, w.sellable, w.shared, w.earliest_expiry, w.latest_expiry,
        q.status, (f.order_settings ->> 'reservation_cap_percent')::int AS cap_percent,
        {group_percent_sql("t.supplier_id", "$1")} AS group_percent,
-       (SELECT coalesce(sum(r.base_quantity), 0)::bigint FROM ({_OWN}) r WHERE r.kind = 'soft') AS own,
-       (SELECT coalesce(json_agg(r.representation), '[]') FROM ({_OWN}) r WHERE r.offer_id = t.id::text) AS reservations
+       m.own, m.reservations
 FROM ({_offers(source)}) t
 CROSS JOIN LATERAL ({_STOCK}) w
 CROSS JOIN LATERAL (SELECT {_PACKS} AS packs) g
 CROSS JOIN LATERAL (SELECT {_STATUS} AS status) q
+CROSS JOIN LATERAL ({_OWN}) m
 LEFT JOIN suppliers_supplierprofile f ON f.tenant_id = t.supplier_id
 """
 
