@@ -6,6 +6,7 @@ worker does is done by `bench/reports_child.py` in a process of its own, so that
 
 import argparse
 import sys
+from collections.abc import Iterator
 from typing import Final
 
 from .place import Place, backends_of, open_database
@@ -21,16 +22,14 @@ _LEAST: Final = {
 }  # rows a second, on one of two cores that others use, too
 
 
-def measure(place: Place, *, rows: int) -> list[Held]:
-    """Write a report of so many movements in each format."""
-    found = []
+def measure(place: Place, *, rows: int) -> Iterator[Held]:
+    """Write a report of so many movements in each format; each is told once it is written."""
     for form in FORMATS:
         took = place.python("-m", "bench.reports_child", "--rows", str(rows), "--format", form)
         told = f"{took['seconds']:.1f} s, of them {took['reading']:.1f} s reading; a file of {took['bytes'] / 1_048_576:.1f} MiB"
         rate, grown = rows / took["seconds"], took["grown"] / 1_048_576
-        found.append(Held(f"report of {rows:,} rows, {form}", rate, _LEAST[form], " rows/s", at_least=True, told=told))
-        found.append(Held(f"the worker grows by, {form}", grown, _GROWN_MIB, " MiB"))
-    return found
+        yield Held(f"report of {rows:,} rows, {form}", rate, _LEAST[form], " rows/s", at_least=True, told=told)
+        yield Held(f"the worker grows by, {form}", grown, _GROWN_MIB, " MiB")
 
 
 def main(arguments: list[str]) -> int:
@@ -41,8 +40,9 @@ def main(arguments: list[str]) -> int:
     wanted = reader.parse_args(arguments)
     with backends_of(wanted.data) as backends:
         place = open_database(backends, "bench_reports", families=("SUPPLIER",))
-        lines = [one.line() for one in measure(place, rows=wanted.rows)]
-    print("\n".join([machine_line(), "", *lines]))
+        print(f"{machine_line()}\n", flush=True)
+        for one in measure(place, rows=wanted.rows):
+            print(one.line(), flush=True)
     return 0
 
 
