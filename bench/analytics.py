@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from devtools.places import ROOT
 
-from . import analytics_rows, load, order, supply_report, workload
+from . import analytics_rows, load, order, supply_report, upkeep, workload
 from .analytics_report import LONG, SHORT, table_of
 from .order import asked, measure, opened, write
 from .place import Place, backends_of
@@ -98,8 +98,8 @@ def _how(wanted: argparse.Namespace, benches: dict[int, Bench]) -> str:
         f"Orders by size: {', '.join(f'{orders:,}' for orders in wanted.sizes)}, as in `./dev bench order`, sent over 500 days. Whoever asks"
         f" is the large supplier, which has a tenth of them and so many rows of roll-ups: {rows}. Metrics are by day, in {ZONE}."
         f" {wanted.rounds} rounds of {wanted.seconds:g} s each, interleaved, {wanted.connections} connections and 2 workers; medians. `cost` is the"
-        f" CPU of web and PostgreSQL together by process accounting; ratios are medians of the rounds' ratios; PostgreSQL's"
-        f" upkeep of its tables is done between the rounds.{told}"
+        f" CPU of web and PostgreSQL together by process accounting; ratios are medians of the rounds' ratios."
+        f" {upkeep.HOW}{told}"
     )
 
 

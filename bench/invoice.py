@@ -9,7 +9,7 @@ from typing import Any
 
 from devtools.places import ROOT
 
-from . import invoice_report, invoice_rows, order, supply_report
+from . import invoice_report, invoice_rows, order, supply_report, upkeep
 from .invoice_flow import Money
 from .order import asked, measure, opened, write
 from .place import Place, backends_of
@@ -101,8 +101,8 @@ def _how(wanted: argparse.Namespace) -> str:
         " come to their receipts, which is not measured; they are invoiced, matched again, released and paid, all but one of each, of"
         f" which the trips are counted. {wanted.rounds} rounds of {wanted.seconds:g} s each, interleaved, {wanted.connections} connections and 2"
         " workers; medians. `cost` is the CPU of web and PostgreSQL together by process accounting; ratios are medians of the rounds'"
-        " ratios; PostgreSQL's upkeep of its tables is done between the rounds. `without its copy` is the same issue at a server that computes and writes no received copies. Of the acts there are as"
-        " many requests as orders came in a round, at most."
+        f" ratios. {upkeep.HOW} `without its copy` is the same issue at a server that computes and writes no received copies. Of the acts"
+        " there are as many requests as orders came in a round, at most."
     )
 
 

@@ -189,8 +189,8 @@ def _how(wanted: argparse.Namespace) -> str:
         " ones 86 % are closed; the newest twentieth is under way. Drafts, submits, acceptances, shipments and receipts are those of"
         f" all other buyers with the large supplier. {wanted.rounds} rounds of {wanted.seconds:g} s each, interleaved, {wanted.connections} connections"
         " and 2 workers; medians. `cost` is the CPU of web and PostgreSQL together by process accounting; ratios are medians of the"
-        " rounds' ratios; PostgreSQL's upkeep of its tables is done between the rounds. The product list is the suppliers' own, with prices and stock left out. `without its copy` is the same"
-        " submit at a server that computes and writes no received copies."
+        f" rounds' ratios. {upkeep.HOW} The product list is the suppliers' own, with prices and stock left out. `without its copy` is"
+        " the same submit at a server that computes and writes no received copies."
     )
 
 

@@ -190,8 +190,8 @@ def _how(wanted: argparse.Namespace) -> str:
         f" prices in two tiers, a list for the hospital, {price_rows.RULES} rules, {price_rows.PROMOTIONS} promotions and an agreement"
         f" with it. {wanted.rounds} rounds of {wanted.seconds:g} s each, interleaved, {wanted.connections} connections and 2 workers;"
         " medians. `cost` is the CPU of web and PostgreSQL together by process accounting; ratios are medians of the rounds'"
-        " ratios; PostgreSQL's upkeep of its tables is done between the rounds. The catalog's pages are the same in all rounds, so their prices were shown lately (decision 132). Price lists are"
-        " put one at a time, every entry changed."
+        f" ratios. {upkeep.HOW} The catalog's pages are the same in all rounds, so their prices were shown lately (decision 132). Price"
+        " lists are put one at a time, every entry changed."
     )
 
 

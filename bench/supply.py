@@ -244,8 +244,7 @@ def _how(wanted: argparse.Namespace, benches: dict[int, Bench]) -> str:
         f" {wanted.seconds:g} s each, interleaved, {wanted.connections} connections and 2 workers where nothing else is said;"
         " medians. `cost` is the CPU of web and PostgreSQL together by process accounting; ratios are medians of the rounds'"
         " ratios. Bulk is told by the product. SQL alone is every statement of one such request in one pipeline of one client,"
-        " with the checks that wait for COMMIT and a flush of the log, though nothing stays. PostgreSQL's upkeep of its tables"
-        " is done between the rounds."
+        f" with the checks that wait for COMMIT and a flush of the log, though nothing stays. {upkeep.HOW}"
     )
 
 

@@ -13,6 +13,7 @@ MARKS = (
     Mark("search, common word", "cost", "list", 2.0),
     Mark("search, common word, large tenant", "cost", "list, large tenant", 2.0),
     Mark("reserve one hot", "per_second", "reserve one hot: SQL alone", 0.5, at_least=True),
+    Mark("reserve one hot", "per_second", "reserve one hot: SQL alone, rolled back", 0.5, at_least=True),
     Mark("reserve one hot, 16 clients", "p99", "reserve one hot, 16 clients: p50", 10.0),
     Mark("reserve many, 8 clients", "per_second", "create, 8 clients", 0.8, at_least=True),
     Mark("bulk of 500", "cost", "create", 0.15),

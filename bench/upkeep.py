@@ -9,6 +9,7 @@ from psycopg import sql
 
 from devtools.environment import Backends
 
+HOW: Final = "PostgreSQL's upkeep of its tables is done between the rounds."
 # As autovacuum chooses them by its own settings.
 _DUE: Final = """
 SELECT relid::regclass::text FROM pg_stat_user_tables

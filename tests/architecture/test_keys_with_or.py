@@ -14,7 +14,7 @@ from pglast.visitors import Visitor
 
 from tests.architecture.test_statements import STATEMENTS
 
-# Tables of which a tenant, or the platform, has some hundreds of rows.
+# Tables of which a tenant, or the platform, has some thousands of rows at most.
 FEW = {"organizations_tenant", "organizations_organization", "organizations_location"}
 
 
