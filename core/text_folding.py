@@ -1,4 +1,4 @@
-"""Text folded for searches, and its words. Stored search terms follow these rules, so a change needs a new index."""
+"""Text folded for searches, in Python and in SQL, and its words. Stored search terms follow these rules, so a change needs a new index."""
 
 import re
 import unicodedata
@@ -20,3 +20,11 @@ def without_accents(text: str) -> str:
     """Decompose a text and drop its combining characters. Source: Unicode Standard Annex 15, NFKD."""
     apart = unicodedata.normalize("NFKD", text)
     return "".join(character for character in apart if not unicodedata.combining(character))
+
+
+def folded_sql(text: str) -> str:
+    """Write the words of a text, which is given as SQL: folded, each behind a blank. It depends on the text alone."""
+    return (
+        f"' ' || regexp_replace(regexp_replace(replace(normalize(lower({text}), NFKD), 'ß', 'ss'),"
+        r" '[\u0300-\u036f]', '', 'g'), '[^[:alnum:]]+', ' ', 'g')"
+    )

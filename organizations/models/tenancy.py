@@ -7,6 +7,7 @@ from typing import ClassVar
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
 from django_fsm import FSMField
 
@@ -15,6 +16,7 @@ from core.ids import uuid7
 from core.lifecycle import LifecycleModel, refusing, transition
 from core.row_security import LOCAL, REFERENCE, Market, TableSecurity
 from core.tenant_rows import TenantRow
+from core.text_folding import folded_sql
 from core.validity import Validity
 from core.versioned import Versioned
 from organizations.refusals import AlreadyMember, LegalHold, OrganizationInUse
@@ -22,6 +24,8 @@ from organizations.refusals import AlreadyMember, LegalHold, OrganizationInUse
 from .identity import ServiceAccount, User
 
 LIVE = ("invited", "active", "suspended")
+# As `core.text_folding` folds them in Python, each behind a blank.
+NAME_WORDS = folded_sql("name")
 
 
 class Organization(LifecycleModel, Versioned):
@@ -102,7 +106,8 @@ class Tenant(LifecycleModel, Versioned):
     """One customer's separate data on the platform, run by one organization.
 
     One that is `managed_by` a buyer stands for a supplier that is not on the platform: nobody is a member of it, which a
-    trigger on the memberships holds. It is closed once it is `merged_into` a supplier on the platform. Personal data: none.
+    trigger on the memberships holds. It is closed once it is `merged_into` a supplier on the platform. Lists are searched by
+    the words of its name, `name_words`. Personal data: none.
     """
 
     class Kind(models.TextChoices):
@@ -125,6 +130,11 @@ class Tenant(LifecycleModel, Versioned):
     organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="tenants")
     kinds = ArrayField(models.CharField(max_length=20, choices=Kind))
     name = models.CharField(max_length=200)
+    name_words = models.GeneratedField(
+        expression=RawSQL(NAME_WORDS, []),  # noqa: S611  # nosec B611 - a constant without parameters
+        output_field=models.TextField(),
+        db_persist=True,
+    )
     slug = models.SlugField(max_length=80, unique=True, db_index=False)
     status = FSMField(default=Status.PROVISIONING.value, choices=Status, protected=True, max_length=20)
     region = models.CharField(max_length=40, blank=True, default="")

@@ -10,8 +10,7 @@ from api.filters import one_of
 from api.periods import MomentFilter, PeriodForm, moment_of
 from api.two_sides import TwoSidedFilters
 from core.conditions import TENANT, Condition
-from core.text_folding import words
-from suppliers.company.folding import folded_sql
+from core.text_folding import folded_sql, words
 
 from .models import PriceAgreement
 from .states import STATUSES

@@ -11,9 +11,9 @@ from django_fsm import FSMField
 from core.lifecycle import LifecycleModel, transition
 from core.row_security import Market, TableSecurity
 from core.tenant_rows import TenantRow
+from core.text_folding import folded_sql
 from organizations.public import TenantOwned
 
-from .folding import folded_sql
 from .states import THRESHOLDS, LicenseType, MemberKind, Qualification
 
 # The words of names and registrations as `core.text_folding` folds them, each behind a blank.

@@ -11,11 +11,8 @@ from typing import Final
 from core.conditions import TENANT, Condition
 from core.errors import FieldError, InvalidFields
 from core.search_terms import LAST, MAX_SEARCH_WORDS, words_of
-from suppliers.company.folding import folded_sql
 
 from .states import DocumentKind
-
-_NAME: Final = folded_sql("n.name")
 
 
 def words_searched(value: str) -> list[str]:
@@ -79,8 +76,8 @@ class Searched:
         following = first % f' AND d."{self.party}" > p.id'
         return (
             f"ARRAY(WITH RECURSIVE p AS (({first % ''}) UNION ALL SELECT ({following}) FROM p WHERE p.id IS NOT NULL)"
-            " SELECT p.id FROM p CROSS JOIN LATERAL (SELECT n.name FROM organizations_tenant n WHERE n.id = p.id OFFSET 0) n"
-            f" WHERE strpos({_NAME}, ' ' || {{{2 * place}}}::text) > 0)"
+            " SELECT p.id FROM p CROSS JOIN LATERAL (SELECT n.name_words FROM organizations_tenant n WHERE n.id = p.id OFFSET 0) n"
+            f" WHERE strpos(n.name_words, ' ' || {{{2 * place}}}::text) > 0)"
         )
 
 

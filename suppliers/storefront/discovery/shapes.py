@@ -14,7 +14,7 @@ import orjson
 from api.shapes import Selection
 from core.conditions import TENANT, Condition
 from core.pipeline import Call, Rows, Statement
-from suppliers.company.folding import folded_sql
+from core.text_folding import folded_sql
 from suppliers.company.representations import rating_sql
 from suppliers.company.states import Qualification
 from suppliers.marketplace.queries import ACROSS
