@@ -1,6 +1,6 @@
-"""Totals and deep pages of a list that is sorted by time and whose rows are counted by day of UTC.
+"""Totals and deep pages of a list that is sorted by time and whose rows are counted by day and hour of UTC.
 
-The total is a sum of counters. A deep page skips whole days by them, and inside one day the keys of an index.
+The total is a sum of counters. A deep page skips whole days by them, then whole hours, and inside one hour the keys of an index.
 Source: contract, supply.md section 9.
 """
 
@@ -20,14 +20,16 @@ MANY: Final = 1_000  # rows that are skipped one by one, because finding their d
 
 @dataclass(frozen=True, slots=True)
 class DayCounts:
-    """How the rows of a list are counted by day.
+    """How the rows of a list are counted by day and hour of UTC.
 
-    `table` has the columns tenant_id, day and `counted`; `column` is the instant of a row of the list. `reach` is the
-    restriction of the view, and `whole` SQL that tells whether it lets the caller see every row of the tenant.
+    `table` has the columns tenant_id, day, `counted` and `hours`, an array of what was counted in each of the 24 hours; the
+    hours of a day on which they do not add up to `counted` are not known. `column` is the instant of a row of the list.
+    `reach` is the restriction of the view, and `whole` SQL that tells whether it lets the caller see every row of the tenant.
     """
 
     table: str
     counted: str
+    hours: str
     column: str
     reach: Condition
     whole: str
@@ -55,32 +57,42 @@ class DayCounts:
         return f"SELECT CASE WHEN {self.whole} THEN ({summed}) ELSE ({counting}) END"
 
     def place(self, days: Sequence[str], skipped: str, *, down: bool) -> str:
-        """Return the CTE of the day in which a page begins, and of how many rows stand in the days before it.
+        """Return the CTEs of the hour in which a page begins: its first instant, or its end, and how many rows stand before it.
 
-        `skipped` is the parameter of the rows before the page, `down` tells that the newest stand first. There is no such day
-        where the caller sees a part of the tenant.
+        `skipped` is the parameter of the rows before the page, `down` tells that the newest stand first. There is no such hour
+        where the caller sees a part of the tenant; where hours are not known, the whole day is taken for one.
         """
         way, back = ("DESC", "ASC") if down else ("ASC", "DESC")
-        before = f"(sum(sum(c.{self.counted})) OVER (ORDER BY c.day {way}) - sum(c.{self.counted}))::bigint AS before"
-        return (
-            f"place AS (SELECT d.day, d.before FROM (SELECT c.day, {before} FROM {self.table} c"
-            f" WHERE {self._where(days)} GROUP BY c.tenant_id, c.day) d WHERE d.before <= {skipped}::bigint AND {self.whole}"
-            f" ORDER BY d.day {back} LIMIT 1)"
-        )
+        edge = "coalesce(of_hour.hour::int, 24)" if down else "coalesce(of_hour.hour::int - 1, 0)"
+        return f"""
+of_day AS (
+    SELECT d.day, d.before, d.counted
+    FROM (SELECT c.day, sum(c.{self.counted}) AS counted,
+              (sum(sum(c.{self.counted})) OVER (ORDER BY c.day {way}) - sum(c.{self.counted}))::bigint AS before
+          FROM {self.table} c WHERE {self._where(days)} GROUP BY c.tenant_id, c.day) d
+    WHERE d.before <= {skipped}::bigint AND {self.whole} ORDER BY d.day {back} LIMIT 1
+), of_hour AS (
+    SELECT h.hour, h.before
+    FROM of_day CROSS JOIN LATERAL (
+        SELECT u.hour, sum(sum(u.counted)) OVER () AS known,
+            (of_day.before + sum(sum(u.counted)) OVER (ORDER BY u.hour {way}) - sum(u.counted))::bigint AS before
+        FROM {self.table} c CROSS JOIN LATERAL unnest(c.{self.hours}) WITH ORDINALITY u(counted, hour)
+        WHERE c.tenant_id = $1 AND c.day = of_day.day GROUP BY c.tenant_id, u.hour) h
+    WHERE h.known = of_day.counted AND h.before <= {skipped}::bigint ORDER BY h.hour {back} LIMIT 1
+), place AS (
+    SELECT (of_day.day::timestamp + make_interval(hours => {edge})) AT TIME ZONE 'UTC' AS begin,
+        coalesce(of_hour.before, of_day.before) AS before
+    FROM of_day LEFT JOIN of_hour ON true
+)"""
 
     def mark(self, table: str, where: Sequence[str], order: str, skipped: str, *, down: bool) -> str:
-        """Return the CTE of the first row of the page, found in the day of `place` by the keys of an index alone.
+        """Return the CTE of the first row of the page, found in the hour of `place` by the keys of an index alone.
 
         `where` narrows the rows `t` as the counters are narrowed. A bound is a SELECT of its own: under row security a bare
         coalesce() is no condition of an index.
         """
-        if down:
-            begin = "(SELECT (day + 1)::timestamp AT TIME ZONE 'UTC' FROM place)"
-        else:
-            begin = "(SELECT day::timestamp AT TIME ZONE 'UTC' FROM place)"
-        narrowed = " AND ".join(
-            [*where, f't."{self.column}" {"<" if down else ">="} {begin}', "EXISTS (SELECT 1 FROM place)"]
-        )
+        begin = f't."{self.column}" {"<" if down else ">="} (SELECT begin FROM place)'
+        narrowed = " AND ".join([*where, begin, "EXISTS (SELECT 1 FROM place)"])
         offset = f"{skipped}::bigint - coalesce((SELECT before FROM place), 0)"
         return (
             f'mark AS (SELECT t."{self.column}" AS at, t.id FROM {table} t WHERE {narrowed}'

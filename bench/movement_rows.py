@@ -28,11 +28,15 @@ SELECT uuidv7(), least(%(until)s - interval '1 microsecond',
 FROM generate_series(%(first)s::bigint, %(first)s + %(rows)s - 1) n
 JOIN bench_moved v ON v.place = n %% (SELECT count(*) FROM bench_moved)
 """
+_HOURS: Final = ", ".join(
+    f"coalesce(sum(moved) FILTER (WHERE extract(hour FROM at) = {hour}), 0)" for hour in range(24)
+)
 _RECOUNT: Final = (
     "DELETE FROM suppliers_movementcounter WHERE tenant_id = %(large)s",
-    f"""INSERT INTO suppliers_movementcounter (tenant_id, day, stripe, movements)
-SELECT tenant_id, (created_at AT TIME ZONE 'UTC')::date, 0, count(*) FROM {TABLE}
-WHERE tenant_id = %(large)s GROUP BY 1, 2""",
+    f"""INSERT INTO suppliers_movementcounter (tenant_id, day, stripe, movements, hours)
+SELECT tenant_id, at::date, 0, sum(moved), ARRAY[{_HOURS}]::integer[] FROM (
+  SELECT tenant_id, date_trunc('hour', created_at AT TIME ZONE 'UTC') AS at, count(*) AS moved FROM {TABLE}
+  WHERE tenant_id = %(large)s GROUP BY 1, 2) h GROUP BY 1, 2""",
 )
 
 
@@ -44,7 +48,7 @@ def present(connection: "psycopg.Connection[Any]", tenant: str) -> int:
 
 
 def recount(connection: "psycopg.Connection[Any]", tenant: str) -> None:
-    """Count the movements of each day anew."""
+    """Count the movements of each day and hour anew."""
     for sql in _RECOUNT:
         connection.execute(sql, {"large": tenant})
 

@@ -69,6 +69,19 @@ SELECT %(tenant)s::uuid AS row_id, 'counted on ' || day || ': ' || sum(counted) 
   SELECT (m.created_at AT TIME ZONE 'UTC')::date, 0, 1 FROM suppliers_stockmovement m WHERE m.tenant_id = %(tenant)s) d
 GROUP BY day HAVING sum(counted) <> sum(moved)
 """
+_BY_HOUR = """
+WITH known AS (
+  SELECT c.day FROM suppliers_movementcounter c WHERE c.tenant_id = %(tenant)s GROUP BY c.tenant_id, c.day
+  HAVING sum(c.movements) = sum((SELECT sum(h) FROM unnest(c.hours) h)))
+SELECT %(tenant)s::uuid AS row_id, 'counted in hour ' || hour || ' of ' || day || ': ' || sum(counted) || ', movements: '
+  || sum(moved) AS what FROM (
+  SELECT c.day, u.hour - 1 AS hour, u.counted, 0 AS moved FROM suppliers_movementcounter c
+  CROSS JOIN LATERAL unnest(c.hours) WITH ORDINALITY u(counted, hour) WHERE c.tenant_id = %(tenant)s
+  UNION ALL
+  SELECT (m.created_at AT TIME ZONE 'UTC')::date, extract(hour FROM m.created_at AT TIME ZONE 'UTC')::bigint, 0, 1
+  FROM suppliers_stockmovement m WHERE m.tenant_id = %(tenant)s) d
+WHERE day IN (SELECT day FROM known) GROUP BY day, hour HAVING sum(counted) <> sum(moved)
+"""
 _FOLLOWS = """
 SELECT l.id AS row_id, 'is ' || l.status || ', open recalls of its origin: ' || count(c.id) AS what FROM suppliers_lot l
 LEFT JOIN suppliers_receivedrecall c ON c.tenant_id = l.tenant_id AND c.owner_tenant_id = l.origin_tenant_id
@@ -100,6 +113,7 @@ _QUESTIONS = (
     ("suppliers_allocation", _VOID),
     ("suppliers_stocklevel", _NUMBERED),
     ("suppliers_movementcounter", _COUNTED),
+    ("suppliers_movementcounter", _BY_HOUR),
     ("suppliers_lot", _FOLLOWS),
     ("suppliers_lot", _ANOTHERS),
     ("suppliers_dispensebooking", _DISPENSED),

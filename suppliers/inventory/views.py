@@ -181,7 +181,12 @@ class StockMovementViewSet(InventoryViewSet):
     ordering = "-at"
     restriction = WITHIN
     day_counts = DayCounts(
-        table="suppliers_movementcounter", counted="movements", column="created_at", reach=WITHIN, whole=WITHIN.whole
+        table="suppliers_movementcounter",
+        counted="movements",
+        hours="hours",
+        column="created_at",
+        reach=WITHIN,
+        whole=WITHIN.whole,
     )
     operations = {
         "list": Operation(

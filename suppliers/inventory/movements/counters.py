@@ -1,9 +1,9 @@
-"""Counters of a tenant's movements by day of UTC, from which the list takes its total and skips days.
+"""Counters of a tenant's movements by day of UTC, with those of each hour: the list takes its total from them and skips rows.
 
 Source: contract, supply.md section 9.
 """
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from core.pipeline import Call, Statement, run
 from core.rounds import GoOn, Rounds, ever
 from core.row_security import DISPATCHER
 
-from .models import MovementCounter
+from .models import HOURS, MovementCounter
 
 STRIPES: Final = 16
 _QUEUE: Final = "suppliers.fold_days"
@@ -25,23 +25,30 @@ _rounds = Rounds()
 
 # The stripe is the writer's session's: two transactions at once wait for each other once in sixteen times.
 _COUNT = Statement.of(
-    "INSERT INTO suppliers_movementcounter AS c (tenant_id, day, stripe, movements)"
-    f" VALUES ($1, ($2::timestamptz AT TIME ZONE 'UTC')::date, pg_backend_pid() % {STRIPES}, $3::bigint)"
-    " ON CONFLICT (tenant_id, day, stripe) DO UPDATE SET movements = c.movements + excluded.movements"
+    "INSERT INTO suppliers_movementcounter AS c (tenant_id, day, stripe, movements, hours)"
+    f" VALUES ($1, $2::date, pg_backend_pid() % {STRIPES}, $3::int,"
+    f" array_fill(0, ARRAY[$4::int]) || $3::int || array_fill(0, ARRAY[{HOURS - 1} - $4::int]))"
+    " ON CONFLICT (tenant_id, day, stripe) DO UPDATE"
+    " SET movements = c.movements + excluded.movements, hours[$4::int + 1] = c.hours[$4::int + 1] + $3::int"
 )
 _FOLD = Statement.of(
     "WITH striped AS (DELETE FROM suppliers_movementcounter WHERE tenant_id = $1 AND stripe > 0 AND day < $2::date"
-    " RETURNING tenant_id, day, movements)"
-    " INSERT INTO suppliers_movementcounter AS c (tenant_id, day, stripe, movements)"
-    " SELECT tenant_id, day, 0, sum(movements)::bigint FROM striped GROUP BY tenant_id, day ORDER BY day"
-    " ON CONFLICT (tenant_id, day, stripe) DO UPDATE SET movements = c.movements + excluded.movements"
-    " RETURNING c.day::text"
+    " RETURNING tenant_id, day, movements, hours), of_day AS (SELECT s.tenant_id, s.day, sum(s.movements)::bigint AS movements"
+    " FROM striped s GROUP BY s.tenant_id, s.day)"
+    " INSERT INTO suppliers_movementcounter AS c (tenant_id, day, stripe, movements, hours)"
+    " SELECT d.tenant_id, d.day, 0, d.movements, ARRAY(SELECT sum(u.counted)::int FROM striped s CROSS JOIN LATERAL"
+    " unnest(s.hours) WITH ORDINALITY u(counted, hour) WHERE s.day = d.day GROUP BY s.tenant_id, u.hour ORDER BY u.hour)"
+    " FROM of_day d ORDER BY d.day ON CONFLICT (tenant_id, day, stripe) DO UPDATE"
+    " SET movements = c.movements + excluded.movements,"
+    " hours = ARRAY(SELECT u.mine + u.others FROM unnest(c.hours, excluded.hours) WITH ORDINALITY u(mine, others, hour)"
+    " ORDER BY u.hour) RETURNING c.day::text"
 )
 
 
 def count_call(tenant_id: UUID, at: datetime, movements: int) -> Call:
     """Return the statement that counts new movements of the instant `at`; send it last, since others may wait for it."""
-    return Call(_COUNT, [str(tenant_id), at.isoformat(), str(movements)])
+    at = at.astimezone(UTC)
+    return Call(_COUNT, [str(tenant_id), at.date().isoformat(), str(movements), str(at.hour)])
 
 
 def fold_days(*, at: datetime, go_on: GoOn = ever) -> int:

@@ -1,4 +1,4 @@
-"""Movements are counted by day: totals are sums, deep pages read one day, and neither tells more than a caller may see."""
+"""Movements are counted by day and hour: totals are sums, deep pages read one hour, and neither tells more than a caller may see."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -21,10 +21,11 @@ from tests.suppliers.inventory.test_inventory import ADJUST, MOVE, MOVEMENTS, ad
 
 FIRST = datetime(2026, 3, 1, tzinfo=UTC)
 DAYS, OF_DAY = 12, 150
+OF_HOUR = 9  # at most
 
 
-def fill(shelf):
-    """So many movements on each of some days, at two levels in turn; return their ids, the oldest first."""
+def fill(shelf, *, by_hour=True):
+    """So many movements on each of some days, three each 28 minutes, at two levels in turn; return the place of the first."""
     product = shelf.product()
     here, there = shelf.place("Here"), shelf.place("There")
     levels = [shelf.stock(product, 1, place=one) for one in (here, there)]
@@ -32,7 +33,7 @@ def fill(shelf):
         cursor.execute(
             "INSERT INTO suppliers_stockmovement (id, created_at, tenant_id, product_id, location_id, level_id, lot_number,"
             " type, quantity, balance_after, reason_code, reference_type, reference_id, reference_text, note, actor_id, actor_kind)"
-            " SELECT uuidv7(), %s + ((n / %s) || ' days')::interval + ((n %% %s / 3) || ' min')::interval, v.tenant_id, v.product_id,"
+            " SELECT uuidv7(), %s + ((n / %s) || ' days')::interval + ((n %% %s / 3 * 28) || ' min')::interval, v.tenant_id, v.product_id,"
             " v.location_id, v.id, '', 'adjustment', CASE WHEN n %% 4 < 2 THEN 1 ELSE -1 END, 1, '', 'test', v.id, '', '', v.tenant_id, 'system'"
             " FROM generate_series(0, %s - 1) n JOIN suppliers_stocklevel v ON v.tenant_id = %s AND v.id = (%s::uuid[])[n %% 2 + 1]",
             [FIRST, OF_DAY, OF_DAY, DAYS * OF_DAY, shelf.id, levels],
@@ -42,6 +43,14 @@ def fill(shelf):
             " SELECT %s, %s::date + d, d %% 16, %s FROM generate_series(0, %s - 1) d",
             [shelf.id, FIRST.date(), OF_DAY, DAYS],
         )
+        if by_hour:
+            cursor.execute(
+                "UPDATE suppliers_movementcounter SET hours = (SELECT array_agg(m ORDER BY h) FROM (SELECT h, (SELECT count(*)"
+                " FROM suppliers_stockmovement m WHERE m.tenant_id = %(tenant)s AND m.created_at >= day + make_interval(hours => h)"
+                " AND m.created_at < day + make_interval(hours => h + 1)) AS m FROM generate_series(0, 23) h) c)"
+                " WHERE tenant_id = %(tenant)s AND movements = %(of_day)s",
+                {"tenant": shelf.id, "of_day": OF_DAY},
+            )
         cursor.execute("ANALYZE suppliers_stockmovement")
     assert broken(shelf) == []
     return here
@@ -60,8 +69,9 @@ def page(api, query):
     return [one["id"] for one in data["items"]], data["total"]
 
 
-def test_each_page_holds_what_stands_there(shelf):
-    fill(shelf)
+@pytest.mark.parametrize("by_hour", [True, False])
+def test_each_page_holds_what_stands_there(shelf, by_hour):
+    fill(shelf, by_hour=by_hour)
     oldest = rows(shelf)
     newest = oldest[::-1]
     for sort, wanted in (("-at", newest), ("at", oldest)):
@@ -81,8 +91,9 @@ def test_each_page_holds_what_stands_there(shelf):
         (FIRST + timedelta(days=3), FIRST + timedelta(days=3)),
     ],
 )  # fmt: skip
-def test_bounds_narrow_total_and_pages(shelf, begin, end):
-    fill(shelf)
+@pytest.mark.parametrize("by_hour", [True, False])
+def test_bounds_narrow_total_and_pages(shelf, begin, end, by_hour):
+    fill(shelf, by_hour=by_hour)
     narrowed = ({"created_at__gte": begin} if begin else {}) | ({"created_at__lt": end} if end else {})
     wanted = rows(shelf, **narrowed)[::-1]
     bounds = [f"{name}={one:%Y-%m-%dT%H:%M:%SZ}" for name, one in (("from", begin), ("to", end)) if one]
@@ -158,15 +169,21 @@ def read_by_plan(shelf, query, number):
 
 
 @pytest.mark.parametrize(
-    ("query", "number", "most"),
+    ("query", "number"),
     [
-        ("", 1, 22), ("from=2026-03-02T00:00:00Z", 1, 22), ("", 60, OF_DAY + 20), ("", 85, OF_DAY + 20), ("sort=at", 80, OF_DAY + 20),
-        ("from=2026-03-02T00:00:00Z&to=2026-03-12T00:00:00Z", 70, OF_DAY + 20), ("", 4_000, OF_DAY + 20),
+        ("", 60), ("", 85), ("sort=at", 80), ("from=2026-03-02T00:00:00Z&to=2026-03-12T00:00:00Z", 70), ("", 4_000),
     ],
 )  # fmt: skip
-def test_a_page_reads_its_own_day_alone(shelf, query, number, most):
+@pytest.mark.parametrize("by_hour", [True, False])
+def test_a_deep_page_reads_its_own_hour_alone(shelf, query, number, by_hour):
+    fill(shelf, by_hour=by_hour)
+    assert read_by_plan(shelf, query, number) <= (OF_HOUR if by_hour else OF_DAY) + 20
+
+
+@pytest.mark.parametrize("query", ["", "from=2026-03-02T00:00:00Z"])
+def test_the_first_page_reads_no_more_than_its_rows(shelf, query):
     fill(shelf)
-    assert read_by_plan(shelf, query, number) <= most
+    assert read_by_plan(shelf, query, 1) <= 22
 
 
 def counted(shelf):
@@ -214,6 +231,44 @@ def test_days_that_are_over_are_folded(shelf):
     assert counted(shelf) == before
     assert fold_days(at=FIRST + timedelta(days=8)) == 0
     assert broken(shelf) == []
+
+
+def test_the_hours_of_stripes_are_folded_into_those_of_the_day(shelf):
+    day, hours = FIRST.date(), [0] * 24
+    with tenant_context(shelf.id):
+        for stripe, hour, movements in ((0, 3, 5), (1, 3, 2), (7, 23, 4), (9, 0, 1)):
+            of_stripe = [movements if one == hour else 0 for one in range(24)]
+            hours[hour] += movements
+            MovementCounter.objects.create(
+                tenant_id=shelf.id, day=day, stripe=stripe, movements=movements, hours=of_stripe
+            )
+        assert fold_days(at=FIRST + timedelta(days=8)) >= 1
+        (row,) = MovementCounter.objects.filter(tenant_id=shelf.id)
+    assert (row.stripe, row.movements, row.hours) == (0, 12, hours)
+
+
+def test_a_stripe_without_hours_leaves_a_day_without(shelf):
+    """The release before counted no hours."""
+    fill(shelf)
+    with tenant_context(shelf.id):
+        last = MovementCounter.objects.filter(tenant_id=shelf.id, movements=OF_DAY).order_by("day").last()
+        last.hours[0] -= 1
+        last.save(update_fields=["hours"])
+    assert broken(shelf) == []
+    wanted = rows(shelf)[::-1]
+    for number in (1_200 // 20, 1_500 // 20):
+        assert page(shelf.api, f"limit=20&page={number}") == (wanted[(number - 1) * 20 : number * 20], len(wanted))
+
+
+def test_the_proof_finds_an_hour_that_was_miscounted(shelf):
+    shelf.stock(shelf.product(), 5)
+    with tenant_context(shelf.id):
+        row = MovementCounter.objects.get(tenant_id=shelf.id)
+        hour = row.hours.index(1)
+        row.hours[hour], row.hours[hour - 1] = 0, 1
+        row.save(update_fields=["hours"])
+    found = sorted(one.what.partition(":")[2] for one in broken(shelf))
+    assert found == [" 0, movements: 1", " 1, movements: 0"]
 
 
 def test_the_proof_finds_a_day_that_was_miscounted(shelf):
