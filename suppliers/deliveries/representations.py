@@ -80,7 +80,7 @@ class PackageOut(Representation):
         serializers.CharField(allow_null=True),
     )
     level = OpenChoice(choices=PackageLevel.choices)
-    lines = PackageLineOut(many=True, by="package", ordering=("line_no",))
+    lines = PackageLineOut(many=True, by="package", ordering=("line_no", "id"))
 
     class Meta:
         model = DeliveryPackage
