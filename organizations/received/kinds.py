@@ -99,10 +99,10 @@ class ReceivedKind:
         """Bound to the owner: the copies of document $1 of tenant $2 as texts, lines apart, the state of each reader's tenant."""
         values = ", ".join(f'({sql})::text AS "{name}"' for name, sql in self.values.items())
         return Statement.of(
-            f"SELECT {values}, {self._apart}::text AS lines_apart, n.status AS tenant_status {self._parties}"
+            f"SELECT {values}, {self._apart}::text AS lines_apart, n.status AS tenant_status"
             # OFFSET 0: written and read once, though the lines are cut out of it.
-            f" CROSS JOIN (SELECT made.body::jsonb FROM ({self.representation}) AS made(body, tag) OFFSET 0) AS shown(body)"
-            f" {self._where} ORDER BY 2"
+            f" FROM (SELECT made.body::jsonb FROM ({self.representation}) AS made(body, tag) OFFSET 0) AS shown(body)"
+            f" CROSS JOIN {self._parties} ORDER BY 2"
         )
 
     @cached_property
@@ -116,7 +116,7 @@ class ReceivedKind:
     @cached_property
     def parties(self) -> Statement:
         """Bound to the owner: the tenants that document $1 of tenant $2 was handed to."""
-        return Statement.of(f"SELECT ({self.party})::text AS tenant_id {self._parties} {self._where} ORDER BY 1")
+        return Statement.of(f"SELECT ({self.party})::text AS tenant_id FROM {self._parties} ORDER BY 1")
 
     @cached_property
     def located(self) -> Statement:
@@ -195,11 +195,11 @@ class ReceivedKind:
 
     @property
     def _parties(self) -> str:
-        return f'FROM "{self.document._meta.db_table}" t {self.joined} JOIN organizations_tenant n ON n.id = ({self.party})'
-
-    @property
-    def _where(self) -> str:
-        return f'WHERE t."{self.tenant_column}" = $2 AND t."id" = $1 AND ({self.handed_over})'
+        """The document and the tenants that it was handed to. OFFSET 0: the document is found by its key, and its parties by it."""
+        found = f'SELECT * FROM "{self.document._meta.db_table}" t WHERE t."{self.tenant_column}" = $2 AND t."id" = $1 OFFSET 0'
+        return (
+            f"({found}) t {self.joined} JOIN organizations_tenant n ON n.id = ({self.party}) WHERE {self.handed_over}"
+        )
 
 
 def _marked(at: str) -> str:
