@@ -21,8 +21,11 @@ _TIMES: Final = 9
 _BUYERS: Final = (
     """CREATE UNLOGGED TABLE bench_buyer AS
 SELECT n, uuidv7() AS tenant_id, uuidv7() AS location_id, uuidv7() AS lot_id FROM generate_series(1, %(buyers)s) n""",
-    """INSERT INTO organizations_tenant SELECT (jsonb_populate_record(t, jsonb_build_object('id', b.tenant_id, 'slug',
-  'recall-' || b.tenant_id, 'name', 'Buyer ' || b.n))).* FROM organizations_tenant t, bench_buyer b WHERE t.id = %(like)s""",
+    """INSERT INTO organizations_tenant (id, slug, name, organization_id, kinds, status, region, time_zone, locale, currency,
+  plan, environment, suspended_reason, features, rate_limits, entitled_until)
+SELECT b.tenant_id, 'recall-' || b.tenant_id, 'Buyer ' || b.n, t.organization_id, t.kinds, t.status, t.region, t.time_zone,
+  t.locale, t.currency, t.plan, t.environment, t.suspended_reason, t.features, t.rate_limits, t.entitled_until
+FROM organizations_tenant t, bench_buyer b WHERE t.id = %(like)s""",
     """INSERT INTO organizations_location (id, tenant_id, created_at, updated_at, version, name, type, status, opening_hours,
   identifiers, is_dispensing, listed)
 SELECT location_id, tenant_id, now(), now(), 1, 'Store', 'warehouse', 'active', '[]', '[]', false, false FROM bench_buyer""",
